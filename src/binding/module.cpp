@@ -1,0 +1,208 @@
+// The Python module sepool._core: arrays in, arrays out, the GIL released while the core works.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "../core/csr.hpp"
+#include "../core/methods.hpp"
+
+namespace nb = nanobind;
+using namespace sepool;
+
+namespace {
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+// Hands a vector over to NumPy without a copy.
+template <class T>
+Out<T> give(std::vector<T>&& values) {
+    auto* owner = new std::vector<T>(std::move(values));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(owner->data(), {owner->size()}, capsule);
+}
+
+template <class T>
+nb::object give_or_none(std::vector<T>&& values) {
+    if (values.empty()) return nb::none();
+    return nb::cast(give(std::move(values)));
+}
+
+[[noreturn]] void fail(const std::string& text) { throw std::invalid_argument(text); }
+
+template <class Id>
+nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, In<Id> u, In<Id> v, std::optional<In<double>> w, bool both,
+              bool self_loops, bool symmetrise) {
+    EdgeLists<Id> lists;
+    lists.num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
+    if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0)) fail("node_ptr and edge_ptr must have the same length, one or more");
+    lists.node_ptr = node_ptr.data(), lists.edge_ptr = edge_ptr.data(), lists.u = u.data(), lists.v = v.data();
+    for (std::int64_t b = 0; b <= lists.num_graphs; ++b) {
+        const bool ok = b == 0 ? lists.node_ptr[0] == 0 && lists.edge_ptr[0] == 0
+                               : lists.node_ptr[b] >= lists.node_ptr[b - 1] && lists.edge_ptr[b] >= lists.edge_ptr[b - 1];
+        if (!ok) fail("node_ptr and edge_ptr must start at 0 and never fall");
+    }
+    const auto m = static_cast<std::size_t>(lists.edge_ptr[lists.num_graphs]);
+    if (u.shape(0) != m || v.shape(0) != m || (w && w->shape(0) != m)) fail("u, v and w must have as many entries as edge_ptr says");
+    if (w) lists.w = w->data();
+    lists.both = both && !symmetrise;
+    lists.self_loops = self_loops;
+    Csr out;
+    {
+        nb::gil_scoped_release release;
+        out = build_csr(lists);
+    }
+    return nb::make_tuple(give(std::move(out.graph.indptr)), give(std::move(out.graph.indices)), give_or_none(std::move(out.graph.weights)),
+                          give_or_none(std::move(out.graph.loops)), give(std::move(out.unit)));
+}
+
+Method method_of(const std::string& name) {
+    if (name == "paper") return Method::paper;
+    if (name == "fast") return Method::fast;
+    if (name == "best") return Method::best;
+    fail("unknown method '" + name + "'");
+}
+
+// Below this many arcs work is done before anyone could wish to interrupt it.
+constexpr Edge kShortWork = 200'000;
+
+// Runs `work` while the calling thread, at intervals, lets Python handle signals and hears of progress.
+template <class Work>
+void run_watched(Control& control, std::int64_t total, nb::object progress, Work&& work) {
+    std::mutex guard;
+    std::condition_variable wake;
+    bool finished = false;
+    std::exception_ptr failure;
+    std::thread worker([&] {
+        try {
+            work();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        const std::lock_guard<std::mutex> lock(guard);
+        finished = true;
+        wake.notify_one();
+    });
+    bool raised = false;
+    for (;;) {
+        {
+            nb::gil_scoped_release release;
+            std::unique_lock<std::mutex> lock(guard);
+            if (wake.wait_for(lock, std::chrono::milliseconds(50), [&] { return finished; })) break;
+        }
+        if (raised) continue;
+        raised = PyErr_CheckSignals() != 0;
+        if (!raised && !progress.is_none()) {
+            const double part = total == 1 ? control.fraction.load() : 0;
+            const double done = (static_cast<double>(control.done.load()) + part) / static_cast<double>(total);
+            PyObject* result = PyObject_CallFunction(progress.ptr(), "ds", std::min(done, 1.0), control.stage.load());
+            raised = result == nullptr;
+            Py_XDECREF(result);
+        }
+        if (raised) control.cancel = true;
+    }
+    {
+        nb::gil_scoped_release release;
+        worker.join();
+    }
+    if (raised) throw nb::python_error();
+    if (failure) std::rethrow_exception(failure);
+}
+
+GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
+                     const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
+    const auto total = static_cast<std::size_t>(node_ptr.data()[node_ptr.shape(0) - 1]);
+    if (node_ptr.shape(0) < 1 || indptr.shape(0) != total + 1) fail("indptr must have one entry more than there are nodes");
+    const auto arcs = static_cast<std::size_t>(indptr.data()[total]);
+    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have as many entries as indptr says");
+    if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
+    GraphView view;
+    view.num_nodes = static_cast<Node>(total);
+    view.indptr = indptr.data(), view.indices = indices.data();
+    if (weights) view.weights = weights->data();
+    if (loops) view.loops = loops->data();
+    return view;
+}
+
+nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
+                std::optional<In<Weight>> loops, int height, const std::string& method, std::uint64_t seed, int num_threads,
+                nb::object progress) {
+    const GraphView view = union_view(node_ptr, indptr, indices, weights, loops);
+    const auto num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
+    Options options;
+    options.height = height, options.method = method_of(method), options.seed = seed;
+    if (num_threads <= 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+
+    std::vector<std::int64_t> counts;
+    std::vector<Node> parent;
+    std::vector<Weight> volume, cut;
+    std::vector<double> entropy(num_graphs);
+    Control control;
+    const auto work = [&] {
+        std::vector<Levels> levels = build_batch(num_graphs, node_ptr.data(), view, options, num_threads, control);
+        std::size_t nodes = 0;
+        for (const Levels& l : levels) nodes += l.volume.size();
+        counts.reserve(num_graphs * (height + 1));
+        parent.reserve(nodes), volume.reserve(nodes), cut.reserve(nodes);
+        for (std::int64_t b = 0; b < num_graphs; ++b) {
+            Levels l = std::move(levels[b]);
+            counts.insert(counts.end(), l.count.begin(), l.count.end());
+            parent.insert(parent.end(), l.parent.begin(), l.parent.end());
+            volume.insert(volume.end(), l.volume.begin(), l.volume.end());
+            cut.insert(cut.end(), l.cut.begin(), l.cut.end());
+            entropy[b] = l.entropy;
+        }
+    };
+    if (indptr.data()[view.num_nodes] < kShortWork) {
+        nb::gil_scoped_release release;
+        work();
+    } else {
+        run_watched(control, num_graphs, progress, work);
+    }
+    auto* owner = new std::vector<std::int64_t>(std::move(counts));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    Out<std::int64_t> table(owner->data(), {static_cast<std::size_t>(num_graphs), static_cast<std::size_t>(height) + 1}, capsule);
+    return nb::make_tuple(table, give(std::move(parent)), give(std::move(volume)), give(std::move(cut)), give(std::move(entropy)));
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const Cancelled&) {
+            PyErr_SetString(PyExc_RuntimeError, "the work was cancelled");
+        }
+    });
+#if defined(__clang__)
+    m.attr("build") = "clang " __clang_version__;
+#elif defined(__GNUC__)
+    m.attr("build") = "gcc " __VERSION__;
+#elif defined(_MSC_VER)
+    m.attr("build") = "msvc " + std::to_string(_MSC_VER);
+#endif
+    const auto define_csr = [&](auto function) {
+        m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
+              nb::arg("both"), nb::arg("self_loops"), nb::arg("symmetrise"),
+              "Compressed rows with integer weights from the edge lists of one or more graphs.");
+    };
+    define_csr(&csr<std::int64_t>);
+    define_csr(&csr<std::int32_t>);
+    m.def("trees", &trees, nb::arg("node_ptr"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
+          nb::kw_only(), nb::arg("height"), nb::arg("method"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
+          "Coding trees of one or more graphs.");
+}

@@ -1,0 +1,215 @@
+// In a round every cluster points to the neighbour with which its key is largest. Ties are broken by a hash of the pair, so
+// edges are totally ordered and the pointers of a component lead, along ever larger keys, to one pair that point at each
+// other. Taken by falling key, each cluster of the component therefore joins when the cluster it points to is already
+// in: the merges of a component form a chain, and the weight with which a cluster joins is that of its edges to those
+// before it in the chain. No sorting of edges, no lowest common ancestors.
+
+#include "boruvka.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+namespace sepool {
+namespace {
+
+// log2 to about 1e-4, enough to rank neighbours: exponent from the bits, a cubic for the mantissa.
+float rough_log2(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    const auto exponent = static_cast<float>(static_cast<int>(bits >> 23) - 127);
+    bits = (bits & 0x007fffffu) | 0x3f800000u;
+    float m;
+    std::memcpy(&m, &bits, sizeof m);
+    return exponent + (-2.153620718f + m * (3.047884161f + m * (-1.051875031f + m * 0.158248418f)));
+}
+
+std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
+    std::uint64_t x = a < b ? (std::uint64_t{a} << 32 | b) : (std::uint64_t{b} << 32 | a);
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
+    return static_cast<std::uint32_t>(x >> 32);
+}
+
+// The cluster graph of a round. Arrays are not initialised: pages that are never written never count.
+template <class W>
+struct Round {
+    Node n = 0;
+    std::unique_ptr<Edge[]> indptr;
+    std::unique_ptr<Node[]> indices;
+    std::unique_ptr<W[]> weights;
+};
+
+template <class W>
+class Rounds {
+public:
+    Rounds(const GraphView& graph, Tree& tree, const Control& control)
+        : tree_(tree), control_(control), log_total_(0) {
+        Weight total = 0;
+        for (Node u = 0; u < graph.num_nodes; ++u) total += tree.volume[u];
+        log_total_ = static_cast<float>(std::log2(static_cast<double>(std::max<Weight>(total, 1))));
+        const Node n = graph.num_nodes;
+        name_.resize(n);
+        volume_.resize(n);
+        std::iota(name_.begin(), name_.end(), 0);
+        for (Node u = 0; u < n; ++u) volume_[u] = static_cast<float>(tree.volume[u]);
+        if (graph.weights) advance(n, graph.indptr, graph.indices, [&](Edge e) { return static_cast<W>(graph.weights[e]); });
+        else advance(n, graph.indptr, graph.indices, [](Edge) { return W{1}; });
+        while (next_.n > 0) {
+            Round<W> now = std::move(next_);
+            const W* weights = now.weights.get();
+            advance(now.n, now.indptr.get(), now.indices.get(), [weights](Edge e) { return weights[e]; });
+        }
+    }
+
+private:
+    // One round on the given cluster graph; leaves the next in next_.
+    template <class WeightOf>
+    void advance(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
+        control_.check();
+        choose(n, indptr, indices, weight_of);
+        find_components(n);
+        sort_components(n);
+        contract(n, indptr, indices, weight_of);
+    }
+
+    template <class WeightOf>
+    void choose(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
+        best_.assign(n, -1);
+        key_.resize(n);
+        for (Node u = 0; u < n; ++u) {
+            if ((u & 0xffff) == 0) control_.check();
+            const float vu = volume_[u];
+            float best = -std::numeric_limits<float>::infinity();
+            std::uint32_t best_hash = 0;
+            Node choice = -1;
+            for (Edge e = indptr[u]; e < indptr[u + 1]; ++e) {
+                const Node x = indices[e];
+                const float vx = volume_[x];
+                const float key = static_cast<float>(weight_of(e)) * (log_total_ - rough_log2(vu + vx)) / std::min(vu, vx);
+                if (key < best) continue;
+                const std::uint32_t hash = pair_hash(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(x));
+                if (key > best || hash > best_hash || (hash == best_hash && std::max(u, x) > std::max(u, choice)))
+                    best = key, best_hash = hash, choice = x;
+            }
+            best_[u] = choice;
+            key_[u] = best;
+        }
+    }
+
+    // component_[u]: the smaller one of the pair at the end of u's pointers, then the component's number.
+    void find_components(Node n) {
+        component_.assign(n, -1);
+        for (Node u = 0; u < n; ++u) {
+            if (component_[u] >= 0) continue;
+            Node v = u;
+            while (component_[v] < 0 && best_[v] >= 0 && best_[best_[v]] != v) v = best_[v];
+            const Node root = component_[v] >= 0 ? component_[v] : best_[v] < 0 ? v : std::min(v, best_[v]);
+            for (v = u; component_[v] < 0; v = best_[v]) {
+                component_[v] = root;
+                if (best_[v] < 0) break;
+            }
+        }
+    }
+
+    // Members of each component, by falling key, one component after the other.
+    void sort_components(Node n) {
+        std::vector<Node>& start = start_;
+        std::vector<Node>& number = place_;
+        number.assign(n, -1);
+        count_ = 0;
+        for (Node u = 0; u < n; ++u)
+            if (component_[u] == u) number[u] = count_++;
+        start.assign(count_ + 1, 0);
+        for (Node u = 0; u < n; ++u) {
+            component_[u] = number[component_[u]];
+            ++start[component_[u] + 1];
+        }
+        for (Node c = 0; c < count_; ++c) start[c + 1] += start[c];
+        members_.resize(n);
+        for (Node u = 0; u < n; ++u) members_[start[component_[u]]++] = u;
+        for (Node c = count_; c > 0; --c) start[c] = start[c - 1];
+        start[0] = 0;
+        const auto before = [&](Node a, Node b) {
+            if (key_[a] != key_[b]) return key_[a] > key_[b];
+            const auto hash = [&](Node u) { return pair_hash(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(best_[u])); };
+            const std::uint32_t ha = hash(a), hb = hash(b);
+            return ha != hb ? ha > hb : a < b;
+        };
+        for (Node c = 0; c < count_; ++c)
+            if (start[c + 1] - start[c] > 1) std::sort(members_.begin() + start[c], members_.begin() + start[c + 1], before);
+        for (Node i = 0; i < n; ++i) place_[members_[i]] = i;
+    }
+
+    template <class WeightOf>
+    void contract(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
+        const Edge arcs = indptr[n] - indptr[0];
+        Round<W> next;
+        next.indptr.reset(new Edge[static_cast<std::size_t>(count_) + 1]);
+        next.indices.reset(new Node[static_cast<std::size_t>(arcs)]);
+        next.weights.reset(new W[static_cast<std::size_t>(arcs)]);
+        std::vector<W> weight(count_, 0);
+        std::vector<Node> renamed(count_, -1), name;
+        std::vector<float> volume;
+        Edge end = 0;
+        next.indptr[0] = 0;
+        for (Node c = 0; c < count_; ++c) {
+            if ((c & 0xffff) == 0) control_.check();
+            const Edge begin = end;
+            Node top = -1;
+            for (Node i = start_[c]; i < start_[c + 1]; ++i) {
+                const Node u = members_[i];
+                Weight cut = 0;
+                for (Edge e = indptr[u]; e < indptr[u + 1]; ++e) {
+                    const Node x = indices[e], other = component_[x];
+                    const W w = weight_of(e);
+                    if (other == c) {
+                        if (place_[x] < i) cut += static_cast<Weight>(w);
+                        continue;
+                    }
+                    if (weight[other] == 0) next.indices[end++] = other;
+                    weight[other] += w;
+                }
+                top = top < 0 ? name_[u] : tree_.merge(top, name_[u], cut);
+            }
+            for (Edge e = begin; e < end; ++e) {
+                next.weights[e] = weight[next.indices[e]];
+                weight[next.indices[e]] = 0;
+            }
+            if (end == begin) continue;  // a whole component of the graph: done
+            renamed[c] = next.n++;
+            next.indptr[next.n] = end;
+            name.push_back(top);
+            volume.push_back(static_cast<float>(tree_.volume[top]));
+        }
+        for (Edge e = 0; e < end; ++e) next.indices[e] = renamed[next.indices[e]];
+        name_.swap(name);
+        volume_.swap(volume);
+        next_ = std::move(next);
+    }
+
+    Tree& tree_;
+    const Control& control_;
+    float log_total_;
+    Round<W> next_;
+    Node count_ = 0;
+    std::vector<Node> name_, best_, component_, start_, members_, place_;
+    std::vector<float> volume_, key_;
+};
+
+}  // namespace
+
+void merge_by_rounds(const GraphView& graph, Tree& tree, const Control& control) {
+    tree.start(graph);
+    const std::size_t size = 2 * static_cast<std::size_t>(graph.num_nodes) + 1;
+    tree.parent.reserve(size), tree.volume.reserve(size), tree.cut.reserve(size);
+    Weight total = 0;
+    for (const Weight v : tree.volume) total += v;
+    if (total <= std::numeric_limits<std::uint32_t>::max()) Rounds<std::uint32_t>(graph, tree, control);
+    else Rounds<Weight>(graph, tree, control);
+    tree.close();
+}
+
+}  // namespace sepool

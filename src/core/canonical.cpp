@@ -1,0 +1,161 @@
+#include "canonical.hpp"
+
+#include <algorithm>
+
+namespace sepool {
+namespace {
+
+// Weights are hashed so that two edges of weight 1 are not taken for one edge of weight 2. Odd, so never 0.
+std::uint64_t weight_colour(Weight w) {
+    auto x = static_cast<std::uint64_t>(w) * 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
+    return (x ^ (x >> 32)) | 1;
+}
+
+}  // namespace
+
+void Canonical::enqueue(Node begin) {
+    queued_[begin] = 1;
+    queue_.push_back(begin);
+}
+
+void Canonical::split_initially(const GraphView& graph) {
+    const Node n = graph.num_nodes;
+    order_.resize(n), position_.resize(n), cell_.resize(n);
+    length_.assign(n, 0), touched_length_.assign(n, 0), queued_.assign(n, 0), seen_.assign(n, 0);
+    queue_.clear();
+    queue_head_ = 0;
+    for (Node u = 0; u < n; ++u) {
+        order_[u] = u;
+        if (graph.loops) seen_[u] = static_cast<std::uint64_t>(graph.loops[u]);
+    }
+    // Count of neighbours, weights and loops: what one step of refinement from the trivial partition would find.
+    for (Node u = 0; u < n; ++u) {
+        if (!graph.weights) {
+            seen_[u] = (seen_[u] << 32) + static_cast<std::uint64_t>(graph.degree(u));
+        } else {
+            seen_[u] *= 0x2545f4914f6cdd1dULL;
+            for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) seen_[u] += weight_colour(graph.weights[e]);
+        }
+    }
+    std::sort(order_.begin(), order_.end(), [&](Node a, Node b) { return seen_[a] < seen_[b]; });
+    Node begin = 0;
+    for (Node i = 0; i < n; ++i) {
+        if (i && seen_[order_[i]] != seen_[order_[i - 1]]) begin = i;
+        position_[order_[i]] = i;
+        cell_[order_[i]] = begin;
+        ++length_[begin];
+    }
+    std::fill(seen_.begin(), seen_.end(), 0);
+    for (Node i = 0; i < n; i += length_[i]) enqueue(i);
+}
+
+// Splits the cell at `begin`, whose touched nodes stand at its end, by what they have seen of the splitter.
+void Canonical::split_cell(Node begin) {
+    const Node length = length_[begin], touched = touched_length_[begin];
+    touched_length_[begin] = 0;
+    Node* const first = order_.data() + begin + length - touched;
+    Node* const last = order_.data() + begin + length;
+    const std::uint64_t* const seen = seen_.data();
+    const auto by_seen = [seen](Node a, Node b) { return seen[a] < seen[b]; };
+    bool equal = true;
+    for (Node* u = first + 1; u < last; ++u) equal = equal && seen[*u] == seen[*first];
+    if (equal && touched == length) return;
+    if (!equal) std::sort(first, last, by_seen);
+
+    const bool was_queued = queued_[begin];
+    Node largest = begin, part = begin;
+    length_[begin] = length - touched;
+    for (Node* u = first; u < last; ++u) {
+        const Node at = static_cast<Node>(u - order_.data());
+        if (u == first ? touched < length : seen[*u] != seen[u[-1]]) {
+            part = at;
+            length_[part] = 0;
+        }
+        ++length_[part];
+        position_[*u] = at;
+        cell_[*u] = part;
+    }
+    for (Node at = begin; at < begin + length; at += length_[at])
+        if (length_[at] > length_[largest]) largest = at;
+    for (Node at = begin; at < begin + length; at += length_[at])
+        if (was_queued ? at != begin : at != largest) enqueue(at);
+}
+
+void Canonical::refine(const GraphView& graph, const Control& control) {
+    while (queue_head_ < queue_.size()) {
+        const Node begin = queue_[queue_head_++];
+        queued_[begin] = 0;
+        if (queue_head_ == queue_.size()) queue_.clear(), queue_head_ = 0;
+        control.check();
+        splitter_.assign(order_.begin() + begin, order_.begin() + begin + length_[begin]);
+        touched_.clear();
+        touched_cells_.clear();
+        for (const Node v : splitter_) {
+            for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+                const Node u = graph.indices[e], cell = cell_[u];
+                if (length_[cell] == 1) continue;
+                if (seen_[u] == 0) {
+                    touched_.push_back(u);
+                    if (touched_length_[cell] == 0) touched_cells_.push_back(cell);
+                    // Swap u to the touched end of its cell.
+                    const Node at = position_[u], to = cell + length_[cell] - ++touched_length_[cell];
+                    const Node other = order_[to];
+                    order_[at] = other, position_[other] = at;
+                    order_[to] = u, position_[u] = to;
+                }
+                seen_[u] += graph.weights ? weight_colour(graph.weights[e]) : 1;
+            }
+        }
+        std::sort(touched_cells_.begin(), touched_cells_.end());
+        for (const Node cell : touched_cells_) split_cell(cell);
+        for (const Node u : touched_) seen_[u] = 0;
+    }
+}
+
+const std::vector<Node>& Canonical::order(const GraphView& graph, const Control& control) {
+    split_initially(graph);
+    refine(graph, control);
+    for (Node begin = 0; begin < graph.num_nodes;) {
+        const Node length = length_[begin];
+        if (length == 1) {
+            ++begin;
+            continue;
+        }
+        // Set the last node of the cell apart: the others stay where they are.
+        const Node last = begin + length - 1;
+        length_[begin] = length - 1;
+        length_[last] = 1;
+        cell_[order_[last]] = last;
+        enqueue(last);
+        refine(graph, control);
+    }
+    return order_;
+}
+
+void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position) {
+    const Node n = graph.num_nodes;
+    position.resize(n);
+    for (Node i = 0; i < n; ++i) position[order[i]] = i;
+    out.indptr.resize(n + 1);
+    out.indptr[0] = 0;
+    for (Node i = 0; i < n; ++i) out.indptr[i + 1] = out.indptr[i] + graph.indptr[order[i] + 1] - graph.indptr[order[i]];
+    out.indices.resize(graph.num_arcs());
+    out.weights.resize(graph.weights ? graph.num_arcs() : 0);
+    out.loops.resize(graph.loops ? n : 0);
+    // Visiting the new nodes in order and writing to their neighbours' rows leaves every row sorted.
+    std::vector<Edge>& next = out.indptr;  // shifted by one row while rows fill, then shifted back
+    for (Node i = 0; i < n; ++i) {
+        const Node u = order[i];
+        if (graph.loops) out.loops[i] = graph.loops[u];
+        for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
+            const Edge to = next[position[graph.indices[e]]]++;
+            out.indices[to] = i;
+            if (graph.weights) out.weights[to] = graph.weights[e];
+        }
+    }
+    for (Node i = n; i > 0; --i) out.indptr[i] = out.indptr[i - 1];
+    out.indptr[0] = 0;
+}
+
+}  // namespace sepool

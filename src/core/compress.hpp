@@ -1,0 +1,33 @@
+// Stage 2: choose which inner nodes of the tree of stage 1 to keep, so that no path is longer than the height allows.
+#pragma once
+
+#include "types.hpp"
+
+namespace sepool {
+
+// Keeps the set of inner nodes that gives the least entropy of all sets that respect the height (see compress.cpp).
+class OptimalCompressor {
+public:
+    // keep[t] = 1 for the root and the inner nodes that stay. `height` counts edges from root to leaf.
+    void run(const Tree& tree, int height, std::vector<char>& keep, const Control& control);
+
+private:
+    void pass(const Tree& tree, double* threshold, const Control& control);
+    Node meld(Node a, Node b, bool max);
+    Node pop(Node root, bool max);
+
+    struct Point {    // a breakpoint of some function; node t's own point is point t
+        double x, slope;
+        Node child[2], sibling[2];  // pairing heaps by x: [0] smallest first, [1] largest first
+        bool dead;
+    };
+    std::vector<Point> point_;
+    std::vector<double> tail_, slope_sum_, moment_, below_, threshold_, log_volume_, seen_;
+    std::vector<Node> top_[2], levels_, pairs_;
+};
+
+// REMOVE as the paper writes it: take away the inner node whose removal raises the entropy least, until the tree is low
+// enough.
+void remove_greedily(const Tree& tree, int height, std::vector<char>& keep, const Control& control);
+
+}  // namespace sepool

@@ -1,0 +1,21 @@
+// A first clustering by growing one cluster after the other, each beside the last: what fits regular graphs best.
+#pragma once
+
+#include "types.hpp"
+
+namespace sepool {
+
+class Grower {
+public:
+    // Labels for the nodes of `graph`, whose volumes are given (they may hold more than the edges here). A cluster grows by
+    // the neighbour that keeps inside * log2(reference / volume) / volume largest, past its peak and back to it.
+    void run(const GraphView& graph, const std::vector<Weight>& volume, double log_reference, std::vector<Node>& label,
+             const Control& control);
+
+private:
+    std::vector<Weight> to_taken_, to_cluster_;
+    std::vector<Node> members_, frontier_;
+    std::vector<Node> bucket_next_;
+};
+
+}  // namespace sepool

@@ -1,0 +1,133 @@
+#include "methods.hpp"
+
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+namespace sepool {
+namespace {
+
+constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as they are numbered
+constexpr Node kSmallGraph = 300;           // up to here four starts compete
+constexpr Node kMiddleGraph = 5000;         // and up to here two, where there is more than one level to arrange
+constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
+
+}  // namespace
+
+void Builder::merge_tree(const GraphView& graph, Linkage linkage, Tree& tree, const Control& control) {
+    tree.start(graph);
+    fill_problem(graph, problem_);
+    for (const Pair& p : merger_.run(problem_, linkage, control)) tree.merge(p.a, p.b, p.c);
+    tree.close();
+}
+
+void Builder::build(const GraphView& graph, const Options& options, Levels& out, Control& control) {
+    if (options.method == Method::fast && graph.num_arcs() > kCanonicalArcs) {
+        control.enter("merging", 0.05);
+        merge_by_rounds(graph, tree_, control);
+        control.enter("compressing", 0.7);
+        compress_.run(tree_, options.height, keep_, control);
+        fill(tree_, keep_, options.height, graph, nullptr, out);
+        return;
+    }
+    control.enter("labelling", 0.0);
+    const std::vector<Node>& order = canonical_.order(graph, control);
+    relabel(graph, order, relabelled_, position_);
+    const GraphView view = relabelled_.view();
+    control.enter("merging", 0.1);
+    if (options.method == Method::paper) {
+        merge_tree(view, Linkage::gain, tree_, control);
+        control.enter("compressing", 0.8);
+        remove_greedily(tree_, options.height, keep_, control);
+    } else {
+        merge_by_rounds(view, tree_, control);
+        compress_.run(tree_, options.height, keep_, control);
+        if (options.method == Method::best) refine(view, options, control);
+    }
+    fill(tree_, keep_, options.height, view, order.data(), out);
+}
+
+// Keeps the tree at hand if its entropy is the lowest so far.
+void Builder::compete(const GraphView& graph, int height) {
+    fill(tree_, keep_, height, graph, nullptr, levels_);
+    if (levels_.entropy >= best_entropy_) return;
+    best_entropy_ = levels_.entropy;
+    best_tree_ = tree_;
+    best_keep_ = keep_;
+}
+
+// Several starts for small graphs, one for large ones, each improved; the lowest entropy wins. Enters with the tree of
+// `fast`, so the result is never worse than that.
+void Builder::refine(const GraphView& graph, const Options& options, Control& control) {
+    const int height = options.height;
+    if (height == 1 || graph.num_arcs() == 0) return;
+    Random random(options.seed);
+    best_entropy_ = std::numeric_limits<double>::infinity();
+    compete(graph, height);
+    const int starts = graph.num_nodes <= kSmallGraph ? 4 : graph.num_nodes <= kMiddleGraph && height > 2 ? 2 : 1;
+    for (int start = 0; start < starts; ++start) {
+        control.enter("refining", 0.2 + 0.8 * start / starts);
+        if (start == 0) {
+            refiner_.load_grown(graph, height, grower_, control);
+        } else if (start == 1) {
+            refiner_.load_singletons(graph, height);
+        } else {
+            merge_tree(graph, start == 2 ? Linkage::relative : Linkage::gain, tree_, control);
+            compress_.run(tree_, height, keep_, control);
+            compete(graph, height);
+            refiner_.load(graph, levels_);
+        }
+        refiner_.settle(random, control);
+        improve(graph, height, random, control);
+    }
+    tree_.swap(best_tree_);
+    keep_.swap(best_keep_);
+}
+
+// Shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
+void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
+    for (double last = std::numeric_limits<double>::infinity();; last = levels_.entropy) {
+        refiner_.shake(random, control);
+        refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+        compress_.run(tree_, height, keep_, control);
+        compete(graph, height);
+        if (levels_.entropy > last * (1 - kLeastProgress)) return;
+        refiner_.load(graph, levels_);
+        refiner_.settle(random, control);
+    }
+}
+
+std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
+                                int num_threads, Control& control) {
+    std::vector<Levels> out(num_graphs);
+    std::atomic<std::int64_t> next{0};
+    std::exception_ptr failure;
+    std::mutex guard;
+    const auto work = [&] {
+        try {
+            Builder builder;
+            for (std::int64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < num_graphs;) {
+                GraphView g = graphs;
+                g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
+                g.indptr += node_ptr[b];
+                if (g.loops) g.loops += node_ptr[b];
+                builder.build(g, options, out[b], control);
+                control.done.fetch_add(1, std::memory_order_relaxed);
+                control.check();
+            }
+        } catch (...) {
+            const std::lock_guard<std::mutex> lock(guard);
+            if (!failure) failure = std::current_exception();
+            control.cancel = true;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 1; i < num_threads && i < num_graphs; ++i) threads.emplace_back(work);
+    work();
+    for (auto& t : threads) t.join();
+    if (failure) std::rethrow_exception(failure);
+    return out;
+}
+
+}  // namespace sepool

@@ -1,0 +1,113 @@
+// Refinement: local moves on every level of a hierarchy, with the exact change of entropy.
+#pragma once
+
+#include "fill.hpp"
+#include "grow.hpp"
+#include "merge.hpp"
+
+namespace sepool {
+
+// A small generator with an explicit seed: the same on every platform.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 0x2545f4914f6cdd1dULL) {}
+    Node below(Node n) {
+        state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+        return static_cast<Node>(((state_ >> 32) * static_cast<std::uint64_t>(n)) >> 32);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+// A hierarchy whose nodes can move. H = const + (2/V) * sum over inner nodes t of (I_t - S_t) log2 v_t, where I_t is the
+// weight inside t and S_t the weight inside its children (their difference is the paper's cut), so a move changes only
+// the terms of the nodes on the two paths to the lowest common ancestor.
+class Refiner {
+public:
+    // Takes over the tree `levels` of `graph`, which must outlive the work.
+    void load(const GraphView& graph, const Levels& levels);
+
+    // Takes over the tree in which every node of the graph is alone below the root.
+    void load_singletons(const GraphView& graph, int height);
+
+    // Grows clusters, clusters of clusters and so on (see grow.hpp), and takes over the result.
+    void load_grown(const GraphView& graph, int height, Grower& grower, const Control& control);
+
+    // Moves nodes, then clusters, level by level, to where H falls most, until no single move helps.
+    void settle(Random& random, const Control& control);
+
+    // Takes clusters apart one at a time and settles what is around; keeps the result where H did not rise.
+    // Returns how much H fell.
+    double shake(Random& random, const Control& control);
+
+    // A binary tree that holds every present cluster as a node: the children of each cluster are merged by `linkage`.
+    void to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control& control);
+
+private:
+    struct Cluster {
+        Weight volume = 0, inside = 0, inside_children = 0;
+        Edge arcs = 0;  // edge ends below: what it costs to look around
+        double log_volume = 0;
+        Node parent = -1, first = -1, next = -1, previous = -1;  // children are a linked list
+        Node children = 0;
+    };
+    struct Touched {
+        Node cluster;
+        Weight weight;
+    };
+    struct Move {  // how to undo: put `item` back below `target`
+        int level, target_level;
+        Node item, target;
+    };
+    struct Target {
+        double change;  // of the sum of costs
+        int level;
+        Node cluster;
+    };
+
+    static double cost(const Cluster& c) { return static_cast<double>(c.inside - c.inside_children) * c.log_volume; }
+    double cost_with(const Cluster& c, Weight volume, Weight inside, Weight inside_children) const {
+        return static_cast<double>(c.inside + inside - c.inside_children - inside_children) * log2_(c.volume + volume);
+    }
+
+    void reset(const GraphView& graph, int height);
+    void sum_up();
+    void attach(int level, Node item, Node parent);
+    void detach(int level, Node item);
+    template <class Use>
+    void each_leaf(int level, Node item, Use&& use) const;
+
+    void gather(int level, Node item);
+    void forget(int level);
+    Target best_target(int level, Node item);
+    double change_to(int level, Node item, int target_level, Node target) const;
+    void apply(int level, Node item, int target_level, Node target);
+    void move(int level, Node item, const Target& target);
+    Node new_cluster(int level, Node parent);
+
+    Target best_union(int level, Node cluster) const;
+    void unite(int level, Node cluster, Node with);
+    void enqueue(int level, Node item);
+    void enqueue_around(int level, Node item);
+    double drain(const Control& control);
+    double dissolve(int level, Node cluster);
+    void undo(std::size_t mark);
+
+    const Log2 log2_{};
+    GraphView graph_;
+    int height_ = 0;
+    double least_ = 0;                                // smaller changes are rounding
+    std::vector<std::vector<Cluster>> level_;         // level_[0] are the graph's nodes, level_[height] the root
+    std::vector<std::vector<Node>> free_;             // emptied clusters, last out first in: undo relies on it
+    std::vector<std::vector<Weight>> weight_to_;      // from the item at hand to a cluster of each level
+    std::vector<std::vector<Touched>> touched_;
+    std::vector<double> leave_;
+    std::vector<std::vector<Node>> queue_;
+    std::vector<std::vector<char>> queued_, waiting_;
+    Edge patience_ = 0;                               // clusters with more edge ends are not queued
+    std::vector<Move> moves_;
+    MergeProblem problem_;
+};
+
+}  // namespace sepool

@@ -1,0 +1,20 @@
+"""The command ``sepool``, also as ``python -m sepool``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Runs the command line, or says what it needs."""
+    try:
+        from sepool.cli import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")
+    app()
+
+
+if __name__ == "__main__":
+    main()

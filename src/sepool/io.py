@@ -1,0 +1,190 @@
+"""Files: edge lists in, whole files out."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import os
+import re
+import zlib
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.edges import Edges
+
+StrPath = str | os.PathLike[str]
+Names = tuple[str, ...] | None
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def read_edge_list(path: StrPath) -> Edges:
+    """Reads an undirected graph from a text file, plain or gzipped.
+
+    A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
+    without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
+    ``#`` or ``%`` are comments. Nodes may have any name: if all names are whole numbers the nodes
+    are ordered by number, otherwise by first appearance.
+
+    Args:
+        path: the file.
+
+    Raises:
+        ValueError: a line is malformed (the message has its number), or the file is no edge list.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "graph.txt")
+        ...     _ = path.write_text("# two friends and a loner\\nann bob 2.5\\ncleo\\n")
+        ...     read_edge_list(path).names
+        ('ann', 'bob', 'cleo')
+    """
+    edges = _read_numbers(path) if os.path.isfile(path) else None  # a pipe is read only once
+    return edges or _read_lines(path)
+
+
+def _read_numbers(path: StrPath) -> Edges | None:
+    """The fast way in, for whole-number ids below a header of comments; None for anything else."""
+    with _open(path) as file:
+        head = file.readline()
+        while head and (not head.strip() or head.lstrip()[:1] in b"#%"):
+            head = file.readline()
+        comma = "," if b"," in head else None
+        columns = len(head.decode("latin1").split(comma))
+        if columns not in (2, 3):
+            return None
+        kind = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
+        try:
+            table = np.loadtxt(chain([head], file), kind, comments=None, delimiter=comma, ndmin=1)
+        except ValueError:
+            return None  # the slow way finds out which line it is
+    w = np.ascontiguousarray(table["w"]) if columns == 3 else None
+    if w is not None and not (np.isfinite(w) & (w >= 0)).all():
+        return None
+    rank, names = _rank(np.concatenate([table["u"], table["v"]]))
+    return Edges(rank[: len(table)], rank[len(table) :], w, int(rank.max()) + 1, names=names)
+
+
+def _read_lines(path: StrPath) -> Edges:
+    """The slow way in, a line at a time: names, lone nodes, and errors with their place."""
+    index: dict[str, int] = {}
+    ends, weights = array("q"), array("d")
+    with _open(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                nodes, weight = _parse(line)
+            except ValueError as error:
+                raise ValueError(f"{path}:{number}: {error}") from None
+            ids = [index.setdefault(node, len(index)) for node in nodes]
+            if len(ids) == 2:
+                ends.extend(ids)
+                weights.append(weight)
+    if not index:
+        raise ValueError(f"{path}: no edges in this file; expected lines 'u v' or 'u v weight'")
+    pairs = np.array(ends, np.int64).reshape(-1, 2)
+    num_nodes = len(index)
+    names: Names = tuple(index)
+    if all(map(_NUMBER.fullmatch, index)):
+        rank, names = _rank(np.array([int(name) for name in index]))
+        num_nodes, pairs = int(rank.max()) + 1, rank[pairs]
+    return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), num_nodes, names=names)
+
+
+def _parse(line: bytes) -> tuple[list[str], float]:
+    """The nodes of a line and its weight; a comment has no nodes."""
+    try:
+        text = line.decode().lstrip("\ufeff").strip()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError("this is no text; expected a file with a line an edge")
+    if not text or text[0] in "#%":
+        return [], 1.0
+    fields = [field.strip() for field in text.split(",")] if "," in text else text.split()
+    if len(fields) > 3 or "" in fields:
+        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
+    return fields[:2], _weight(fields[2]) if len(fields) == 3 else 1.0
+
+
+def _weight(text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}")
+    return weight
+
+
+def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names]:
+    """Counts through the ids in order; their names come second, None if the ids are 0, 1, 2, ..."""
+    if ids.min() >= 0 and ids.max() <= 4 * len(ids):  # dense: a table is faster than sorting
+        seen = np.zeros(int(ids.max()) + 1, np.bool_)
+        seen[ids] = True
+        values = np.flatnonzero(seen)
+        rank = (np.cumsum(seen) - 1)[ids]
+    else:
+        values, rank = np.unique(ids, return_inverse=True)
+    plain = values[0] == 0 and values[-1] == len(values) - 1
+    return rank, None if plain else tuple(map(str, values.tolist()))
+
+
+@contextmanager
+def _open(path: StrPath) -> Iterator[io.BufferedReader | gzip.GzipFile]:
+    with open(path, "rb") as file:
+        try:
+            zipped = file.peek(2)[:2] == b"\x1f\x8b"
+            yield gzip.GzipFile(fileobj=file) if zipped else file
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{path}: truncated or damaged gzip file ({error})") from None
+
+
+def check_output(path: StrPath) -> str:
+    """The real path of an output file; fails if no file can be put there.
+
+    Example:
+        >>> check_output("/no/such/folder/tree.json")
+        Traceback (most recent call last):
+        FileNotFoundError: cannot write /no/such/folder/tree.json: no folder /no/such/folder
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {os.fspath(path)}: no folder {folder}")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise ValueError(f"cannot write {os.fspath(path)}: it exists and is not a regular file")
+    return target
+
+
+@contextmanager
+def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
+    """Opens a file that appears whole when the block ends, or not at all when it fails.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     with atomic_write(Path(folder, "note.txt")) as file:
+        ...         _ = file.write(b"all of it")
+        ...     Path(folder, "note.txt").read_text()
+        'all of it'
+    """
+    target = check_output(path)
+    draft = f"{target}.{os.urandom(4).hex()}.tmp"
+    try:
+        with open(draft, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)

@@ -1,0 +1,286 @@
+"""The coding tree: a hierarchy of clusters over the nodes of a graph, in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sepool.graph import as_graph
+from sepool.io import StrPath
+from sepool.levels import as_levels, assignments_of, volumes_and_cuts
+from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CodingTree:
+    """A coding tree; `sepool.coding_tree` builds one, `from_levels` takes one from elsewhere.
+
+    Level 0 are the nodes of the graph, level ``height`` is the root, and every node of a level has
+    its parent on the next. Clusters are numbered so that siblings are neighbours.
+
+    Attributes:
+        counts: how many nodes each level has.
+        parent: the parent of every node but the root, as its number on the next level; flat, level
+            after level.
+        volume: the sum of the degrees below every node, flat.
+        cut: the weight of the edges that leave every node, flat.
+        entropy: the structural entropy of the graph on this tree, in bits.
+        names: what the nodes are called, or None if they are simply 0, 1, 2, ...
+
+    Example:
+        >>> import sepool
+        >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+        >>> tree = sepool.coding_tree(bridge, height=2)
+        >>> tree
+        CodingTree(height=2, nodes=6, clusters=[6, 2, 1], entropy=1.6995)
+        >>> tree.labels(1)
+        array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    counts: tuple[int, ...]
+    parent: NDArray[np.int32]
+    volume: NDArray[np.float64]
+    cut: NDArray[np.float64]
+    entropy: float
+    names: tuple[str, ...] | None = None
+
+    @property
+    def height(self) -> int:
+        """The level of the root; every node of the graph is this deep."""
+        return len(self.counts) - 1
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes the graph has."""
+        return self.counts[0]
+
+    def num_clusters(self, level: int) -> int:
+        """How many nodes the tree has on a level."""
+        return self.counts[self._level(level)]
+
+    def assignment(self, level: int) -> NDArray[np.int32]:
+        """The cluster on this level of every node of the level below (``S`` of the paper)."""
+        return self.parent[self._slice(self._level(level, lowest=1) - 1)]
+
+    def labels(self, level: int) -> NDArray[np.int32]:
+        """The cluster on this level of every node of the graph."""
+        labels = np.arange(self.num_nodes, dtype=np.int32)
+        for above in range(1, self._level(level) + 1):
+            labels = self.assignment(above)[labels]
+        return labels
+
+    def cluster_sizes(self, level: int) -> NDArray[np.int64]:
+        """How many nodes of the graph every cluster of this level holds."""
+        return np.bincount(self.labels(level))
+
+    def members(self, level: int, cluster: int) -> NDArray[np.int64]:
+        """The nodes of the graph in one cluster.
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).members(1, 1)
+            array([2, 3])
+        """
+        if not 0 <= cluster < self.num_clusters(level):
+            count = self.num_clusters(level)
+            raise ValueError(f"level {level} has the clusters 0 to {count - 1}, not {cluster}")
+        return np.flatnonzero(self.labels(level) == cluster)
+
+    def volumes(self, level: int) -> NDArray[np.float64]:
+        """The sum of the degrees in every cluster of this level."""
+        return self.volume[self._slice(self._level(level))]
+
+    def cuts(self, level: int) -> NDArray[np.float64]:
+        """The weight of the edges that leave every cluster of this level."""
+        return self.cut[self._slice(self._level(level))]
+
+    def contributions(self, level: int) -> NDArray[np.float64]:
+        """What every node of this level adds to the entropy, in bits (Eq. 3 of the paper).
+
+        A node of volume ``v`` and cut ``g`` adds ``g / V log2(p / v)``, where ``p`` and ``V`` are
+        the volumes of its parent and of the root; the root adds nothing.
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).contributions(0)
+            array([0.25, 0.25, 0.25, 0.25])
+        """
+        bits = np.zeros(self.num_clusters(level))
+        if level < self.height:
+            volume, cut = self.volumes(level), self.cuts(level)
+            above = self.volumes(level + 1)[self.assignment(level + 1)]
+            some = cut > 0  # a node without edges may have no volume
+            bits[some] = cut[some] / self.volume[-1] * np.log2(above[some] / volume[some])
+        return bits
+
+    @classmethod
+    def from_levels(cls, graph: Any, labels: ArrayLike | Sequence[ArrayLike]) -> CodingTree:
+        """The coding tree of a clustering from elsewhere; its height is the number of levels + 1.
+
+        Args:
+            graph: anything `sepool.as_graph` takes.
+            labels: the cluster of every node, integers or strings; or a list of such arrays, finest
+                first, each of them nested in the next; or a clustering of igraph or leidenalg.
+                Clusters are renumbered.
+
+        Raises:
+            ValueError: the labels do not fit the graph, or are not nested.
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1), (2, 3), (4, 5), (6, 7)], list("aabbccdd"))
+            CodingTree(height=2, nodes=8, clusters=[8, 4, 1], entropy=1.0000)
+        """
+        graph = as_graph(graph)
+        assignments = assignments_of(as_levels(labels, graph.num_nodes), graph.num_nodes)
+        volumes, cuts = volumes_and_cuts(graph, assignments)
+        tree = cls(
+            (*map(len, assignments), 1),
+            np.concatenate(assignments).astype(np.int32),
+            np.concatenate(volumes),
+            np.concatenate(cuts),
+            np.nan,
+            graph.names,
+        )
+        return replace(tree, entropy=tree._sum_of_contributions())
+
+    def to_networkx(self) -> Any:
+        """A ``networkx.DiGraph`` from parents to children, whose nodes are ``(level, index)``.
+
+        Nodes have the attributes ``level``, ``volume``, ``cut``, ``entropy`` (what they add to it)
+        and, on level 0, ``name``.
+        """
+        import networkx as nx
+
+        digraph = nx.DiGraph()
+        for level in reversed(range(self.height + 1)):
+            columns = (self.volumes(level), self.cuts(level), self.contributions(level))
+            for i, (volume, cut, bits) in enumerate(
+                zip(*(x.tolist() for x in columns), strict=True)
+            ):
+                digraph.add_node((level, i), level=level, volume=volume, cut=cut, entropy=bits)
+            if level < self.height:
+                up = enumerate(self.assignment(level + 1).tolist())
+                digraph.add_edges_from(((level + 1, p), (level, i)) for i, p in up)
+        for i in range(self.num_nodes):
+            digraph.nodes[0, i]["name"] = str(i) if self.names is None else self.names[i]
+        return digraph
+
+    def save(self, path: StrPath) -> None:
+        """Writes a ``.json`` or ``.npz`` file (see `sepool.treefile`), whole or not at all."""
+        write_tree(path, TreeFields(*(getattr(self, name) for name in TreeFields._fields)))
+
+    @classmethod
+    def load(cls, path: StrPath) -> CodingTree:
+        """Reads a tree that `save` wrote; nothing in the file is executed.
+
+        Raises:
+            sepool.TreeFormatError: the file is truncated, or not a tree.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from tempfile import TemporaryDirectory
+            >>> tree = CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1])
+            >>> with TemporaryDirectory() as folder:
+            ...     tree.save(Path(folder, "tree.json"))
+            ...     CodingTree.load(Path(folder, "tree.json"))
+            CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
+        """
+        tree = cls(*read_tree(path))
+        bits = tree._sum_of_contributions()
+        if abs(bits - tree.entropy) > 1e-6 * max(1, bits):
+            raise TreeFormatError(f"{path}: entropy {tree.entropy}, but its nodes add up to {bits}")
+        return tree
+
+    def __repr__(self) -> str:
+        return (
+            f"CodingTree(height={self.height}, nodes={self.num_nodes}, "
+            f"clusters={list(self.counts)}, entropy={self.entropy:.4f})"
+        )
+
+    def _sum_of_contributions(self) -> float:
+        return float(sum(self.contributions(level).sum() for level in range(self.height)))
+
+    def _level(self, level: int, lowest: int = 0) -> int:
+        if not lowest <= level <= self.height:
+            raise ValueError(f"level must be {lowest} to {self.height}, got {level!r}")
+        return level
+
+    def _slice(self, level: int) -> slice:
+        start = sum(self.counts[:level])
+        return slice(start, start + self.counts[level])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeBatch(Sequence[CodingTree]):
+    """The coding trees of many graphs in one set of arrays; trees are cut out when asked for.
+
+    Attributes:
+        counts: how many nodes each level has, one row a tree.
+        parent: as in `CodingTree`, tree after tree.
+        volume: as in `CodingTree`, tree after tree, in units of the tree's graph.
+        cut: as in `CodingTree`, tree after tree, in units of the tree's graph.
+        entropy: the entropy of every tree, in bits.
+        unit: what a unit is worth in every graph.
+        starts: where every tree begins in ``parent``, and where in ``volume`` and ``cut``.
+        names: what the nodes of every graph are called.
+
+    Example:
+        >>> import sepool
+        >>> trees = sepool.coding_trees([[(0, 1)], [(0, 1), (2, 3)]], height=2)
+        >>> trees
+        TreeBatch(trees=2, height=2)
+        >>> trees[1]
+        CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
+        >>> trees.entropy
+        array([1., 1.])
+    """
+
+    counts: NDArray[np.int64]
+    parent: NDArray[np.int32]
+    volume: NDArray[np.int64]
+    cut: NDArray[np.int64]
+    entropy: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    names: tuple[tuple[str, ...] | None, ...] | None = None
+
+    @property
+    def height(self) -> int:
+        """The height of every tree."""
+        return int(self.counts.shape[1]) - 1
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @overload
+    def __getitem__(self, index: int) -> CodingTree: ...
+    @overload
+    def __getitem__(self, index: slice) -> TreeBatch: ...
+    def __getitem__(self, index: int | slice) -> CodingTree | TreeBatch:
+        if isinstance(index, slice):
+            return TreeBatch(
+                self.counts[index],
+                self.parent,
+                self.volume,
+                self.cut,
+                self.entropy[index],
+                self.unit[index],
+                self.starts[index],
+                None if self.names is None else self.names[index],
+            )
+        counts = tuple(self.counts[index].tolist())
+        first, start = self.starts[index]
+        parents, nodes = slice(first, first + sum(counts) - 1), slice(start, start + sum(counts))
+        return CodingTree(
+            counts,
+            self.parent[parents],
+            self.volume[nodes] * self.unit[index],
+            self.cut[nodes] * self.unit[index],
+            float(self.entropy[index]),
+            None if self.names is None else self.names[index],
+        )
+
+    def __repr__(self) -> str:
+        return f"TreeBatch(trees={len(self)}, height={self.height})"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sepool
+from sepool import CodingTree, one_dimensional_entropy, structural_entropy
+
+
+@st.composite
+def weighted_graphs(draw):
+    """A number of nodes and a list of edges; loops, repeats, lone nodes and zero weights occur."""
+    n = draw(st.integers(1, 12))
+    node = st.integers(0, n - 1)
+    weight = draw(st.sampled_from([st.just(1.0), st.integers(0, 9).map(float), st.floats(0.01, 9)]))
+    return n, draw(st.lists(st.tuples(node, node, weight), max_size=30))
+
+
+@st.composite
+def hierarchies(draw):
+    """A graph with nested labels, finest first."""
+    n, edges = draw(weighted_graphs())
+    labels, levels = list(range(n)), []
+    for _ in range(draw(st.integers(0, 4))):
+        parent = draw(st.lists(st.integers(0, 3), min_size=12, max_size=12))
+        labels = [parent[label] for label in labels]
+        levels.append(labels)
+    return n, edges, levels
+
+
+@given(hierarchies())
+def test_any_hierarchy_has_the_entropy_of_the_plain_evaluator(plain_entropy, hierarchy):
+    n, edges, levels = hierarchy
+    graph = sepool.as_graph(edges, num_nodes=n)
+    assert structural_entropy(graph, levels) == pytest.approx(
+        plain_entropy(n, edges, levels), abs=1e-9
+    )
+
+
+@given(weighted_graphs(), st.integers(1, 5), st.sampled_from(["best", "fast", "paper"]))
+def test_three_evaluators_agree_on_built_trees(plain_entropy, graph, height, method):
+    n, edges = graph
+    read = sepool.as_graph(edges, num_nodes=n)
+    tree = sepool.coding_tree(read, height, method=method)
+    levels = [tree.labels(level).tolist() for level in range(1, height)]
+    assert tree.entropy == pytest.approx(plain_entropy(n, edges, levels), abs=1e-9)
+    assert tree.entropy == pytest.approx(structural_entropy(read, tree), abs=1e-9)
+    again = CodingTree.from_levels(read, levels)
+    assert again.counts == tree.counts
+    assert again.parent.tolist() == tree.parent.tolist()
+    assert again.volume == pytest.approx(tree.volume)
+    assert again.cut == pytest.approx(tree.cut)
+
+
+def test_two_triangles_and_a_bridge(bridge):
+    assert structural_entropy(bridge, [0, 0, 0, 1, 1, 1]) == pytest.approx(1.6995, abs=5e-5)
+
+
+def test_four_separate_edges():
+    edges = [(0, 1), (2, 3), (4, 5), (6, 7)]
+    assert structural_entropy(edges, [0, 0, 1, 1, 2, 2, 3, 3]) == 1
+    assert structural_entropy(edges, [0] * 8) == 3
+
+
+def test_one_dimensional_entropy_is_that_of_the_degrees():
+    degrees = np.array([3, 1, 1, 1]) / 6
+    star = [(0, 1), (0, 2), (0, 3)]
+    assert one_dimensional_entropy(star) == pytest.approx(-(degrees * np.log2(degrees)).sum())
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_no_edges(n):
+    graph = sepool.as_graph([], num_nodes=n)
+    assert one_dimensional_entropy(graph) == 0
+    assert structural_entropy(graph, [0] * n) == 0
+
+
+def test_isolated_nodes_add_nothing(bridge):
+    graph = sepool.as_graph(bridge, num_nodes=8)
+    expected = structural_entropy(bridge, [0, 0, 0, 1, 1, 1])
+    assert structural_entropy(graph, [0, 0, 0, 1, 1, 1, 2, 3]) == pytest.approx(expected)
+
+
+def test_scaled_weights_change_nothing(bridge):
+    thousand = [(u, v, 1000.0) for u, v in bridge]
+    assert one_dimensional_entropy(thousand) == one_dimensional_entropy(bridge)
+
+
+def test_counted_self_loops_add_volume_but_no_cut():
+    graph = sepool.as_graph([(0, 1), (0, 0)], self_loops=True)  # volumes 3 and 1, cuts 1 and 1
+    assert one_dimensional_entropy(graph) == pytest.approx((np.log2(4 / 3) + np.log2(4)) / 4)
+
+
+def test_a_tree_of_another_graph(bridge):
+    tree = sepool.coding_tree(bridge)
+    with pytest.raises(ValueError, match="the tree has 6 leaves, but the graph has 2 nodes"):
+        structural_entropy([(0, 1)], tree)

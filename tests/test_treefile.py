@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sepool
+from sepool import CodingTree, TreeFormatError
+
+SUFFIXES = pytest.mark.parametrize("suffix", [".json", ".npz"])
+
+
+@pytest.fixture
+def tree(bridge) -> CodingTree:
+    return CodingTree.from_levels(bridge, [[0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]])
+
+
+def assert_same(a: CodingTree, b: CodingTree) -> None:
+    assert (a.counts, a.entropy, a.names) == (b.counts, b.entropy, b.names)
+    for x, y in ((a.parent, b.parent), (a.volume, b.volume), (a.cut, b.cut)):
+        assert x.dtype == y.dtype
+        assert x.tolist() == y.tolist()
+
+
+@SUFFIXES
+@given(data=st.data())
+def test_what_is_saved_is_loaded(tmp_path_factory, suffix, data):
+    n = data.draw(st.integers(1, 12))
+    node = st.integers(0, n - 1)
+    edges = data.draw(st.lists(st.tuples(node, node, st.floats(0.001, 1000))))
+    names = data.draw(st.none() | st.lists(st.text(), min_size=n, max_size=n).map(tuple))
+    graph = sepool.as_graph(edges, num_nodes=n)
+    tree = CodingTree.from_levels(graph, [[i // 2 for i in range(n)]])
+    tree = CodingTree(tree.counts, tree.parent, tree.volume, tree.cut, tree.entropy, names)
+    path = tmp_path_factory.mktemp("tree") / f"tree{suffix}"
+    tree.save(path)
+    assert_same(CodingTree.load(path), tree)
+
+
+@SUFFIXES
+def test_a_built_tree(tmp_path, bridge, suffix):
+    tree = sepool.coding_tree(bridge, height=3)
+    tree.save(tmp_path / f"tree{suffix}")
+    assert_same(CodingTree.load(tmp_path / f"tree{suffix}"), tree)
+
+
+def test_the_documented_format(tmp_path, tree):
+    tree.save(tmp_path / "tree.json")
+    fields = json.loads((tmp_path / "tree.json").read_text())
+    assert fields == {
+        "format": "sepool-tree",
+        "version": 1,
+        "counts": [6, 4, 2, 1],
+        "parent": [0, 0, 1, 2, 3, 3, 0, 0, 1, 1, 0, 0],
+        "volume": [2, 2, 3, 3, 2, 2, 4, 3, 3, 4, 7, 7, 14],
+        "cut": [2, 2, 3, 3, 2, 2, 2, 3, 3, 2, 1, 1, 0],
+        "entropy": tree.entropy,
+        "names": None,
+    }
+    tree.save(tmp_path / "tree.npz")
+    with np.load(tmp_path / "tree.npz", allow_pickle=False) as archive:
+        assert set(archive) == set(fields)
+
+
+@SUFFIXES
+@pytest.mark.parametrize("failure", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_failed_save_leaves_the_old_file(tmp_path, tree, suffix, failure, monkeypatch):
+    path = tmp_path / f"tree{suffix}"
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(type(failure)):
+            tree.save(path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_numbers_that_are_no_json_are_not_written(tmp_path, tree):
+    broken = CodingTree(tree.counts, tree.parent, tree.volume, tree.cut, float("nan"))
+    with pytest.raises(ValueError, match="JSON"):
+        broken.save(tmp_path / "tree.json")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["tree.txt", "tree", "tree.json.gz"])
+def test_other_suffixes(tmp_path, tree, name):
+    with pytest.raises(ValueError, match=r"ends in \.json or \.npz"):
+        tree.save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"ends in \.json or \.npz"):
+        CodingTree.load(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+@SUFFIXES
+def test_missing(tmp_path, suffix):
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        CodingTree.load(tmp_path / f"nothing{suffix}")
+
+
+@SUFFIXES
+def test_every_truncation(tmp_path, tree, suffix):
+    path = tmp_path / f"tree{suffix}"
+    tree.save(path)
+    whole = path.read_bytes()
+    for size in range(0, len(whole) - 2, 7):
+        path.write_bytes(whole[:size])
+        with pytest.raises(TreeFormatError, match=f"tree{suffix}: "):
+            CodingTree.load(path)
+
+
+@SUFFIXES
+@pytest.mark.parametrize("junk", [b"[1, 2]", b"null", b"\xff\xfe\0", b"{" * 99999, b"PK\3\4junk"])
+def test_not_a_tree(tmp_path, suffix, junk):
+    (tmp_path / f"tree{suffix}").write_bytes(junk)
+    with pytest.raises(TreeFormatError, match=f"tree{suffix}: "):
+        CodingTree.load(tmp_path / f"tree{suffix}")
+
+
+def test_nothing_is_unpickled(tmp_path, tree):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "executed"),)
+
+    path = tmp_path / "tree.npz"
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(TreeFormatError):
+        CodingTree.load(path)
+    tree.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([Bomb()], object), allow_pickle=True)
+    members["parent.npy"] = buffer.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(TreeFormatError, match="pickle"):
+        CodingTree.load(path)
+    assert not (tmp_path / "executed").exists()
+
+
+REMOVED = object()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("format", "other", "not a coding tree: format is 'other'"),
+        ("format", REMOVED, "not a coding tree: format is None"),
+        ("version", 2, "version 2 of the format; this sepool reads 1"),
+        ("counts", REMOVED, "counts is missing"),
+        ("counts", [6, 4, 2], "counts must run from the nodes down to one root"),
+        ("counts", [1], "counts must run"),
+        ("counts", [0, 1], "counts must run"),
+        ("counts", [6, -4, 2, 1], "counts must be finite and not negative"),
+        ("counts", [6, 4, 3, 1], "parent must have 13 entries, got 12"),
+        ("counts", [6.0, 4, 2, 1], "counts must be a flat list of numbers, got float64"),
+        ("parent", [0] * 11, "parent must have 12 entries, got 11"),
+        ("parent", [0, 0, 1, 2, 4, 3, 0, 0, 1, 1, 0, 0], "parent 4 on level 1, which has 4 nodes"),
+        ("parent", [0, 0, 1, 2, -3, 3, 0, 0, 1, 1, 0, 0], "parent must be finite and not negative"),
+        ("parent", [0, 0, 1, 3, 3, 3, 0, 0, 1, 1, 0, 0], "cluster on level 1 has no children"),
+        (
+            "parent",
+            [0, 0, 1, 2, 3, 3, 0, 1, 0, 1, 0, 0],
+            "siblings are not side by side on level 1",
+        ),
+        ("parent", [0, 0, 1, 2, 2, 3, 0, 0, 1, 1, 0, 0], "volumes on level 1 are not those of"),
+        ("parent", [[0, 0], [1]], "parent must be a flat list of numbers"),
+        ("parent", [None] * 12, "parent must be a flat list of numbers"),
+        ("parent", "abc", "parent must be a flat list of numbers"),
+        ("volume", [3] * 13, "volumes on level 1"),
+        ("volume", ["x"] * 13, "volume must be a flat list of numbers"),
+        ("cut", [float("nan")] * 13, "cut must be finite"),
+        ("cut", [-1] * 13, "cut must be finite and not negative"),
+        ("cut", [99] * 13, "a cut is larger than its volume"),
+        ("cut", [0] * 13, r"entropy .*, but its nodes add up to 0\.0"),
+        ("entropy", 9.5, r"entropy 9\.5, but its nodes add up to"),
+        ("entropy", "low", "entropy must be a finite number, got 'low'"),
+        ("entropy", REMOVED, "entropy must be a finite number, got None"),
+        ("names", ["a", "b"], "expected 6 names, one a node, got 2"),
+        ("names", [1, 2, 3, 4, 5, 6], "names must be a list of strings"),
+        ("names", "abcdef", "names must be a list of strings"),
+    ],
+)
+def test_fields_that_make_no_tree(tmp_path, tree, field, value, message):
+    path = tmp_path / "tree.json"
+    tree.save(path)
+    fields = json.loads(path.read_text())
+    fields[field] = value
+    path.write_text(json.dumps({k: x for k, x in fields.items() if x is not REMOVED}))
+    with pytest.raises(TreeFormatError, match=message) as caught:
+        CodingTree.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
