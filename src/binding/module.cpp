@@ -178,6 +178,50 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     return nb::make_tuple(table, give(std::move(parent)), give(std::move(volume)), give(std::move(cut)), give(std::move(entropy)));
 }
 
+GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
+                      const std::optional<In<Weight>>& loops) {
+    GraphView view;
+    view.num_nodes = static_cast<Node>(indptr.shape(0)) - 1;
+    view.indptr = indptr.data(), view.indices = indices.data();
+    if (weights) view.weights = weights->data();
+    if (loops) view.loops = loops->data();
+    return view;
+}
+
+// The stages one by one, for tests and studies.
+
+nb::tuple merge_tree(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
+                     const std::string& linkage) {
+    const GraphView view = single_view(indptr, indices, weights, loops);
+    Tree tree;
+    const Control control;
+    if (linkage == "rounds") merge_by_rounds(view, tree, control);
+    else if (linkage == "gain" || linkage == "relative")
+        Builder().merge_tree(view, linkage == "gain" ? Linkage::gain : Linkage::relative, tree, control);
+    else fail("unknown linkage '" + linkage + "'");
+    return nb::make_tuple(give(std::move(tree.parent)), give(std::move(tree.volume)), give(std::move(tree.cut)));
+}
+
+Out<std::int8_t> compress(Node num_leaves, In<Node> parent, In<Weight> volume, In<Weight> cut, int height, bool optimal) {
+    Tree tree;
+    tree.num_leaves = num_leaves;
+    tree.parent.assign(parent.data(), parent.data() + parent.shape(0));
+    tree.volume.assign(volume.data(), volume.data() + volume.shape(0));
+    tree.cut.assign(cut.data(), cut.data() + cut.shape(0));
+    std::vector<char> keep;
+    const Control control;
+    if (optimal) OptimalCompressor().run(tree, height, keep, control);
+    else remove_greedily(tree, height, keep, control);
+    return give(std::vector<std::int8_t>(keep.begin(), keep.end()));
+}
+
+Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops) {
+    Canonical canonical;
+    const Control control;
+    std::vector<Node> order = canonical.order(single_view(indptr, indices, weights, loops), control);
+    return give(std::move(order));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -205,4 +249,10 @@ NB_MODULE(_core, m) {
     m.def("trees", &trees, nb::arg("node_ptr"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::kw_only(), nb::arg("height"), nb::arg("method"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
           "Coding trees of one or more graphs.");
+    m.def("merge_tree", &merge_tree, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
+          nb::arg("linkage"), "Stage 1 alone: parent, volume and cut of every tree node, children before parents, the root last.");
+    m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),
+          nb::arg("optimal"), "Stage 2 alone: 1 for every inner node that stays.");
+    m.def("canonical_order", &canonical_order, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
+          "The nodes in canonical order.");
 }

@@ -169,7 +169,8 @@ private:
                         if (place_[x] < i) cut += static_cast<Weight>(w);
                         continue;
                     }
-                    if (weight[other] == 0) next.indices[end++] = other;
+                    next.indices[end] = other;  // counts only if it is the first: no branch that cannot be foreseen
+                    end += weight[other] == 0;
                     weight[other] += w;
                 }
                 top = top < 0 ? name_[u] : tree_.merge(top, name_[u], cut);

@@ -47,17 +47,13 @@ Node OptimalCompressor::pop(Node root, bool max) {
 // One j. below_[t] is the sum of the children's f_{c,j-1}(log v_t) on entry and of their f_{c,j}(log v_t) on exit.
 void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control& control) {
     const Node n = tree.num_leaves, size = tree.size();
-    std::fill(tail_.begin(), tail_.end(), 0.0);
-    std::fill(slope_sum_.begin(), slope_sum_.end(), 0.0);
-    std::fill(moment_.begin(), moment_.end(), 0.0);
-    std::fill(top_[0].begin(), top_[0].end(), -1);
-    std::fill(top_[1].begin(), top_[1].end(), -1);
+    std::fill(function_.begin(), function_.end(), Function{0, 0, 0, -1, -1});
     for (Node t = n; t < size; ++t) {
         if ((t & 0xffff) == 0) control.check();
         const Node i = t - n;
         const double x = log_volume_[i];
-        double slopes = slope_sum_[i], moment = moment_[i], tail = tail_[i];
-        Node low = top_[0][i], high = top_[1][i];
+        double tail = function_[i].tail, slopes = function_[i].slopes, moment = function_[i].moment;
+        Node low = function_[i].low, high = function_[i].high;
         const auto drop = [&](Node p) {
             slopes -= point_[p].slope;
             moment -= point_[p].slope * point_[p].x;
@@ -100,12 +96,12 @@ void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control&
         }
         threshold[i] = at;
         if (tree.parent[t] < 0) break;
-        const Node p = tree.parent[t] - n;
-        tail_[p] += tail;
-        slope_sum_[p] += slopes;
-        moment_[p] += moment;
-        top_[0][p] = meld(top_[0][p], low, false);
-        top_[1][p] = meld(top_[1][p], high, true);
+        Function& up = function_[tree.parent[t] - n];
+        up.tail += tail;
+        up.slopes += slopes;
+        up.moment += moment;
+        up.low = meld(up.low, low, false);
+        up.high = meld(up.high, high, true);
     }
 }
 
@@ -115,19 +111,18 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     keep[tree.root()] = 1;
     const int passes = height - 1;
     if (passes == 0) return;
-    point_.resize(inner), tail_.resize(inner), slope_sum_.resize(inner), moment_.resize(inner);
-    log_volume_.resize(inner), top_[0].resize(inner), top_[1].resize(inner);
+    point_.resize(inner), log_volume_.resize(inner);
+    function_.assign(inner, Function{0, 0, 0, -1, -1});
     below_.assign(inner, 0.0);
     threshold_.resize(static_cast<std::size_t>(inner) * passes);
     const Log2 log2;
-    // f_{c,0}(log v_t): all edges inside the children, seen from t. tail_ serves as I(t).
-    std::fill(tail_.begin(), tail_.end(), 0.0);
+    // f_{c,0}(log v_t): all edges inside the children, seen from t. The tails serve as I(t).
     for (Node t = n; t < size; ++t) {
         const Node i = t - n;
         log_volume_[i] = log2(tree.volume[t]);
-        below_[i] = 2 * tail_[i] * log_volume_[i];
-        tail_[i] += static_cast<double>(tree.cut[t]);
-        if (tree.parent[t] >= 0) tail_[tree.parent[t] - n] += tail_[i];
+        below_[i] = 2 * function_[i].tail * log_volume_[i];
+        function_[i].tail += static_cast<double>(tree.cut[t]);
+        if (tree.parent[t] >= 0) function_[tree.parent[t] - n].tail += function_[i].tail;
     }
     for (int j = 0; j < passes; ++j) pass(tree, threshold_.data() + static_cast<std::size_t>(j) * inner, control);
 

@@ -16,14 +16,19 @@ private:
     Node meld(Node a, Node b, bool max);
     Node pop(Node root, bool max);
 
-    struct Point {    // a breakpoint of some function; node t's own point is point t
+    struct Function {  // of the node at hand: the sum of its children's, then its own
+        double tail, slopes, moment;  // slopes and moment: sums of slope and of slope * x over the breakpoints
+        Node low, high;               // the breakpoints as heaps, smallest first and largest first
+    };
+    struct Point {  // a breakpoint; node t's own is point t
         double x, slope;
-        Node child[2], sibling[2];  // pairing heaps by x: [0] smallest first, [1] largest first
+        Node child[2], sibling[2];  // in the pairing heaps: [0] smallest first, [1] largest first
         bool dead;
     };
+    std::vector<Function> function_;
     std::vector<Point> point_;
-    std::vector<double> tail_, slope_sum_, moment_, below_, threshold_, log_volume_, seen_;
-    std::vector<Node> top_[2], levels_, pairs_;
+    std::vector<double> log_volume_, below_, threshold_, seen_;
+    std::vector<Node> levels_, pairs_;
 };
 
 // REMOVE as the paper writes it: take away the inner node whose removal raises the entropy least, until the tree is low

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kPatience = 2;  // a cluster may grow to this multiple of its best size in search of a better one
 constexpr std::size_t kWidest = 64;   // neighbours looked at for each step
+constexpr Edge kHub = 256;            // nodes with more edges join no cluster but their own: trying them out costs too much
 
 }  // namespace
 
@@ -52,11 +53,11 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
         frontier_.clear();
         Weight inside = 0, size = volume[seed];
         double best_ratio = 0;
-        std::size_t best_size = 1;
+        std::size_t best_size = 1, head = 0;
         const auto reach = [&](Node u) {
             for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
                 const Node v = graph.indices[e];
-                if (label[v] >= 0) continue;
+                if (label[v] >= 0 || graph.indptr[v + 1] - graph.indptr[v] > kHub) continue;
                 if (to_cluster_[v] == 0) frontier_.push_back(v);
                 to_cluster_[v] += graph.weight(e);
             }
@@ -66,15 +67,16 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
         while (members_.size() < kPatience * best_size + 2) {
             double best_key = -1;
             std::size_t choice = 0;
-            const std::size_t width = std::min(frontier_.size(), kWidest);
-            for (std::size_t i = 0; i < width; ++i) {
+            const std::size_t end = std::min(frontier_.size(), head + kWidest);
+            for (std::size_t i = head; i < end; ++i) {
                 const Node u = frontier_[i];
                 const double key = static_cast<double>(to_cluster_[u]) / static_cast<double>(volume[u]);
                 if (key > best_key) best_key = key, choice = i;
             }
             if (best_key < 0) break;
             const Node u = frontier_[choice];
-            frontier_.erase(frontier_.begin() + static_cast<std::ptrdiff_t>(choice));
+            for (; choice > head; --choice) frontier_[choice] = frontier_[choice - 1];  // keep the order of arrival
+            frontier_[head++] = u;
             inside += to_cluster_[u];
             size += volume[u];
             label[u] = n;

@@ -15,7 +15,6 @@ public:
 private:
     std::vector<Weight> to_taken_, to_cluster_;
     std::vector<Node> members_, frontier_;
-    std::vector<Node> bucket_next_;
 };
 
 }  // namespace sepool

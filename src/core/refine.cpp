@@ -7,7 +7,7 @@ namespace sepool {
 namespace {
 
 constexpr double kLeast = 1e-13;      // a fall of H smaller than this is rounding
-constexpr Edge kPatience = 64;        // while shaking, clusters with more edge ends than this stay where they are
+constexpr Edge kPatience = 64;        // while shaking, nodes and clusters with more edge ends stay where they are
 constexpr double kTolerance = 0.02;   // rise that the first pass of shaking accepts, for each unit of volume taken apart
 
 }  // namespace
@@ -303,7 +303,7 @@ void Refiner::undo(std::size_t mark) {
 }
 
 void Refiner::enqueue(int level, Node item) {
-    if (level >= height_ || queued_[level][item] || (level > 0 && level_[level][item].arcs > patience_)) return;
+    if (level >= height_ || queued_[level][item] || level_[level][item].arcs > patience_) return;
     queued_[level][item] = 1;
     queue_[level].push_back(item);
 }
