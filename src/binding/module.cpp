@@ -146,24 +146,27 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     options.height = height, options.method = method_of(method), options.seed = seed;
     if (num_threads <= 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 
-    std::vector<std::int64_t> counts;
-    std::vector<Node> parent;
-    std::vector<Weight> volume, cut;
-    std::vector<double> entropy(num_graphs);
+    Levels levels;
     Control control;
     const auto work = [&] {
-        std::vector<Levels> levels = build_batch(num_graphs, node_ptr.data(), view, options, num_threads, control);
+        std::vector<Levels> parts = build_batch(num_graphs, node_ptr.data(), view, options, num_threads, control);
+        if (parts.size() == 1) {
+            levels = std::move(parts[0]);
+            return;
+        }
         std::size_t nodes = 0;
-        for (const Levels& l : levels) nodes += l.volume.size();
-        counts.reserve(num_graphs * (height + 1));
-        parent.reserve(nodes), volume.reserve(nodes), cut.reserve(nodes);
-        for (std::int64_t b = 0; b < num_graphs; ++b) {
-            Levels l = std::move(levels[b]);
-            counts.insert(counts.end(), l.count.begin(), l.count.end());
-            parent.insert(parent.end(), l.parent.begin(), l.parent.end());
-            volume.insert(volume.end(), l.volume.begin(), l.volume.end());
-            cut.insert(cut.end(), l.cut.begin(), l.cut.end());
-            entropy[b] = l.entropy;
+        for (const Levels& l : parts) nodes += l.volume.size();
+        levels.parent.reserve(nodes), levels.volume.reserve(nodes), levels.cut.reserve(nodes);
+        const auto append = [](auto& to, auto& from) {
+            to.insert(to.end(), from.begin(), from.end());
+            from = {};
+        };
+        for (Levels& l : parts) {
+            append(levels.count, l.count);
+            append(levels.parent, l.parent);
+            append(levels.volume, l.volume);
+            append(levels.cut, l.cut);
+            append(levels.entropy, l.entropy);
         }
     };
     if (indptr.data()[view.num_nodes] < kShortWork) {
@@ -172,10 +175,11 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     } else {
         run_watched(control, num_graphs, progress, work);
     }
-    auto* owner = new std::vector<std::int64_t>(std::move(counts));
+    auto* owner = new std::vector<std::int64_t>(std::move(levels.count));
     nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     Out<std::int64_t> table(owner->data(), {static_cast<std::size_t>(num_graphs), static_cast<std::size_t>(height) + 1}, capsule);
-    return nb::make_tuple(table, give(std::move(parent)), give(std::move(volume)), give(std::move(cut)), give(std::move(entropy)));
+    return nb::make_tuple(table, give(std::move(levels.parent)), give(std::move(levels.volume)), give(std::move(levels.cut)),
+                          give(std::move(levels.entropy)));
 }
 
 GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,

@@ -11,13 +11,25 @@
 //
 // so a function is its tail and a set of breakpoints. Sums unite the sets. The minimum with K cuts off the largest
 // breakpoints and adds one. Only x >= log v_t matters above t, so breakpoints below that are dropped. The sets are pairs
-// of pairing heaps, one from either end. One pass over the tree for each j, children before parents, without recursion.
+// of pairing heaps, one from either end. One pass over the tree for each j, subtree by subtree and the largest child first,
+// so that no more than log2 n functions are open at a time; no recursion.
 
 #include "compress.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace sepool {
+namespace {
+
+constexpr Node kLarge = 1 << 20;  // from this size on memory is given back as soon as it has served
+
+template <class T>
+void release(std::vector<T>& values) {
+    std::vector<T>().swap(values);
+}
+
+}  // namespace
 
 Node OptimalCompressor::meld(Node a, Node b, bool max) {
     if (a < 0) return b;
@@ -44,64 +56,92 @@ Node OptimalCompressor::pop(Node root, bool max) {
     return rest;
 }
 
-// One j. below_[t] is the sum of the children's f_{c,j-1}(log v_t) on entry and of their f_{c,j}(log v_t) on exit.
-void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control& control) {
-    const Node n = tree.num_leaves, size = tree.size();
-    std::fill(function_.begin(), function_.end(), Function{0, 0, 0, -1, -1});
-    for (Node t = n; t < size; ++t) {
-        if ((t & 0xffff) == 0) control.check();
-        const Node i = t - n;
-        const double x = log_volume_[i];
-        double tail = function_[i].tail, slopes = function_[i].slopes, moment = function_[i].moment;
-        Node low = function_[i].low, high = function_[i].high;
-        const auto drop = [&](Node p) {
-            slopes -= point_[p].slope;
-            moment -= point_[p].slope * point_[p].x;
-            point_[p].dead = true;
-        };
-        while (low >= 0 && (point_[low].dead || point_[low].x <= x)) {
-            if (!point_[low].dead) drop(low);
-            low = pop(low, false);
-        }
-        if (low < 0) high = -1, slopes = moment = 0;  // also forgets rounding
-        const double children = tail - moment + slopes * x;  // the sum of f_{c,j} at log v_t
-        const double cut = 2 * static_cast<double>(tree.cut[t]);
-        const double kept = cut * x + below_[i];
-        below_[i] = children;
-        double at = std::numeric_limits<double>::infinity();  // from here on t is kept
-        if (cut * x + children > kept) {
-            at = x;
-            tail = kept, slopes = moment = 0, low = high = -1;
+// Inner nodes subtree by subtree, children before parents, the child with the most inner nodes first.
+void OptimalCompressor::sort_by_subtree(const Tree& tree) {
+    const Node n = tree.num_leaves, inner = tree.size() - n;
+    size_.assign(inner, 1), heavy_.assign(inner, -1), start_.resize(inner), cursor_.resize(inner), order_.resize(inner);
+    for (Node i = 0; i + 1 < inner; ++i) {
+        const Node p = tree.parent[i + n] - n;
+        size_[p] += size_[i];
+        if (heavy_[p] < 0 || size_[i] > size_[heavy_[p]]) heavy_[p] = i;
+    }
+    for (Node i = inner - 1; i >= 0; --i) {
+        if (i == inner - 1) {
+            start_[i] = 0;
         } else {
-            double slope = cut;
-            while (high >= 0 && (point_[high].dead || tail + slope * point_[high].x >= kept)) {
-                if (!point_[high].dead) {
-                    drop(high);
-                    tail -= point_[high].slope * point_[high].x;
-                    slope += point_[high].slope;
-                }
-                high = pop(high, true);
-            }
-            if (high < 0) low = -1, slopes = moment = 0;
-            if (slope > 0) {
-                at = (kept - tail) / slope;
-                if (at < x) at = x;  // rounding
-                tail = kept;
-                slopes += slope;
-                moment += slope * at;
-                point_[i] = {at, slope, {-1, -1}, {-1, -1}, false};
-                low = meld(low, i, false);
-                high = meld(high, i, true);
-            }
+            const Node p = tree.parent[i + n] - n;
+            start_[i] = heavy_[p] == i ? start_[p] : cursor_[p] -= size_[i];
         }
-        threshold[i] = at;
-        if (tree.parent[t] < 0) break;
-        Function& up = function_[tree.parent[t] - n];
-        up.tail += tail;
-        up.slopes += slopes;
-        up.moment += moment;
-        up.low = meld(up.low, low, false);
-        up.high = meld(up.high, high, true);
+        cursor_[i] = start_[i] + size_[i] - 1;
+        order_[cursor_[i]] = i;
+    }
+}
+
+// Turns the sum of the children's functions into the node's own, and returns from which x on the node is kept.
+// below_[node] is the sum of the children's f_{c,j-1}(log v) on entry and of their f_{c,j}(log v) on exit.
+double OptimalCompressor::finish(Node node, double cut, Function& f) {
+    const double x = log_volume_[node];
+    const auto drop = [&](Node p) {
+        f.slopes -= point_[p].slope;
+        f.moment -= point_[p].slope * point_[p].x;
+        point_[p].slope = -1;
+    };
+    while (f.low >= 0 && (point_[f.low].dead() || point_[f.low].x <= x)) {
+        if (!point_[f.low].dead()) drop(f.low);
+        f.low = pop(f.low, false);
+    }
+    if (f.low < 0) f.high = -1, f.slopes = f.moment = 0;  // also forgets rounding
+    const double children = f.tail - f.moment + f.slopes * x;  // the sum of f_{c,j} at log v
+    const double kept = cut * x + below_[node];
+    below_[node] = children;
+    if (cut * x + children > kept) {
+        f = {kept, 0, 0, -1, -1};
+        return x;
+    }
+    double slope = cut;
+    while (f.high >= 0 && (point_[f.high].dead() || f.tail + slope * point_[f.high].x >= kept)) {
+        if (!point_[f.high].dead()) {
+            slope += point_[f.high].slope;
+            f.tail -= point_[f.high].slope * point_[f.high].x;
+            drop(f.high);
+        }
+        f.high = pop(f.high, true);
+    }
+    if (f.high < 0) f.low = -1, f.slopes = f.moment = 0;
+    if (slope == 0) return std::numeric_limits<double>::infinity();
+    const double at = std::max(x, (kept - f.tail) / slope);  // not below x but for rounding
+    f.tail = kept;
+    f.slopes += slope;
+    f.moment += slope * at;
+    point_[node] = {at, slope, {-1, -1}, {-1, -1}};
+    f.low = meld(f.low, node, false);
+    f.high = meld(f.high, node, true);
+    return at;
+}
+
+void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control& control) {
+    const Node n = tree.num_leaves, inner = tree.size() - n;
+    open_.clear();
+    for (Node q = 0; q < inner; ++q) {
+        if ((q & 0xffff) == 0) control.check();
+        const Node i = order_[q];
+        Function f{0, 0, 0, -1, -1};
+        if (!open_.empty() && open_.back().node == i) {
+            f = open_.back().sum;
+            open_.pop_back();
+        }
+        threshold[i] = finish(i, 2 * static_cast<double>(tree.cut[i + n]), f);
+        const Node p = tree.parent[i + n] - n;
+        if (open_.empty() || open_.back().node != p) {
+            open_.push_back({p, f});
+        } else {
+            Function& sum = open_.back().sum;
+            sum.tail += f.tail;
+            sum.slopes += f.slopes;
+            sum.moment += f.moment;
+            sum.low = meld(sum.low, f.low, false);
+            sum.high = meld(sum.high, f.high, true);
+        }
     }
 }
 
@@ -111,20 +151,19 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     keep[tree.root()] = 1;
     const int passes = height - 1;
     if (passes == 0) return;
-    point_.resize(inner), log_volume_.resize(inner);
-    function_.assign(inner, Function{0, 0, 0, -1, -1});
-    below_.assign(inner, 0.0);
+    sort_by_subtree(tree);
+    if (inner > kLarge) release(size_), release(heavy_), release(start_), release(cursor_);
+    log_volume_.resize(inner), below_.assign(inner, 0.0), point_.resize(inner);
     threshold_.resize(static_cast<std::size_t>(inner) * passes);
     const Log2 log2;
-    // f_{c,0}(log v_t): all edges inside the children, seen from t. The tails serve as I(t).
-    for (Node t = n; t < size; ++t) {
-        const Node i = t - n;
-        log_volume_[i] = log2(tree.volume[t]);
-        below_[i] = 2 * function_[i].tail * log_volume_[i];
-        function_[i].tail += static_cast<double>(tree.cut[t]);
-        if (tree.parent[t] >= 0) function_[tree.parent[t] - n].tail += function_[i].tail;
+    // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
+    for (Node i = 0; i < inner; ++i) {
+        log_volume_[i] = log2(tree.volume[i + n]);
+        if (i + 1 < inner) below_[tree.parent[i + n] - n] += below_[i] + static_cast<double>(tree.cut[i + n]);
     }
+    for (Node i = 0; i < inner; ++i) below_[i] *= 2 * log_volume_[i];
     for (int j = 0; j < passes; ++j) pass(tree, threshold_.data() + static_cast<std::size_t>(j) * inner, control);
+    if (inner > kLarge) release(point_), release(below_), release(order_);
 
     // From the root down: t is kept when its nearest kept ancestor is large enough for the levels left.
     levels_.resize(inner);
@@ -143,6 +182,7 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
             seen_[i] = log_volume_[i];
         }
     }
+    if (inner > kLarge) release(levels_), release(seen_), release(threshold_), release(log_volume_);
 }
 
 }  // namespace sepool

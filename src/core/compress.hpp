@@ -12,23 +12,30 @@ public:
     void run(const Tree& tree, int height, std::vector<char>& keep, const Control& control);
 
 private:
-    void pass(const Tree& tree, double* threshold, const Control& control);
-    Node meld(Node a, Node b, bool max);
-    Node pop(Node root, bool max);
-
-    struct Function {  // of the node at hand: the sum of its children's, then its own
+    struct Function {
         double tail, slopes, moment;  // slopes and moment: sums of slope and of slope * x over the breakpoints
         Node low, high;               // the breakpoints as heaps, smallest first and largest first
     };
-    struct Point {  // a breakpoint; node t's own is point t
-        double x, slope;
-        Node child[2], sibling[2];  // in the pairing heaps: [0] smallest first, [1] largest first
-        bool dead;
+    struct Open {  // what the finished children of `node` add up to
+        Node node;
+        Function sum;
     };
-    std::vector<Function> function_;
+    struct Point {  // a breakpoint; node t's own is point t
+        double x, slope;            // slope < 0: dropped, but still in one of the heaps
+        Node child[2], sibling[2];  // in the pairing heaps: [0] smallest first, [1] largest first
+        bool dead() const { return slope < 0; }
+    };
+
+    void sort_by_subtree(const Tree& tree);
+    void pass(const Tree& tree, double* threshold, const Control& control);
+    double finish(Node node, double cut, Function& f);
+    Node meld(Node a, Node b, bool max);
+    Node pop(Node root, bool max);
+
+    std::vector<Open> open_;
     std::vector<Point> point_;
     std::vector<double> log_volume_, below_, threshold_, seen_;
-    std::vector<Node> levels_, pairs_;
+    std::vector<Node> order_, levels_, pairs_, size_, heavy_, start_, cursor_;
 };
 
 // REMOVE as the paper writes it: take away the inner node whose removal raises the entropy least, until the tree is low

@@ -5,77 +5,117 @@
 
 namespace sepool {
 
-void fill(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out) {
+double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out) {
     const Node n = tree.num_leaves, size = tree.size(), root = tree.root();
-    // Nearest kept ancestor; weight leaving a node; first leaf below, in the caller's numbers; height above the leaves.
-    std::vector<Node> above(size, -1), first(size), node_of(n), rise(size, 0);
-    std::vector<Weight> leaving(size, 0);
-    for (Node t = root - 1; t >= 0; --t) above[t] = keep[tree.parent[t]] ? tree.parent[t] : above[tree.parent[t]];
-    for (Node t = 0; t < size; ++t) {
-        if (t < n) {
-            first[t] = name ? name[t] : t;
-            node_of[first[t]] = t;
-            leaving[t] = tree.volume[t] - graph.loop(t);
-        } else {
-            leaving[t] -= 2 * tree.cut[t];
-        }
-        if (t == root) break;
-        leaving[tree.parent[t]] += leaving[t];
+    // Number the kept nodes from the root down; near_[t - n] is the lowest kept node at or above the inner node t.
+    kept_.clear();
+    near_.resize(size - n);
+    for (Node t = root; t >= n; --t) {
+        const Node above = t == root ? -1 : near_[tree.parent[t] - n];
+        near_[t - n] = keep[t] ? static_cast<Node>(kept_.size()) : above;
+        if (keep[t]) kept_.push_back({above, n, 0, 0, tree.volume[t], 0, 0});
+        kept_[near_[t - n]].inside += tree.cut[t];
     }
-    std::fill(first.begin() + n, first.end(), n);
-    for (Node t = 0; t < root; ++t) first[tree.parent[t]] = std::min(first[tree.parent[t]], first[t]);
-    for (Node t = 0; t < root; ++t)
-        if (t < n || keep[t]) rise[above[t]] = std::max(rise[above[t]], rise[t] + 1);
-    if (rise[root] > height) throw std::logic_error("a compressed tree is higher than asked for");
-    rise[root] = height;
-
-    // The nodes of every level by first leaf: each kept node stands on the levels from its own up to its parent's.
-    std::vector<std::vector<Node>> level(height + 1);
+    // Leaves give their first node, their loops and the height 1 to what is above them, and so up.
+    leaf_of_.resize(n);
     for (Node u = 0; u < n; ++u) {
-        for (Node t = node_of[u]; t != root && first[t] == u; t = above[t])
-            for (Node l = rise[t]; l < rise[above[t]]; ++l) level[l].push_back(t);
+        Kept& k = kept_[near_[tree.parent[u] - n]];
+        const Node first = name ? name[u] : u;
+        leaf_of_[first] = u;
+        k.first = std::min(k.first, first);
+        k.loops += graph.loop(u);
+        k.rise = std::max(k.rise, Node{1});
     }
-    level[height].push_back(root);
+    for (std::size_t i = kept_.size(); i-- > 1;) {
+        const Kept& k = kept_[i];
+        Kept& up = kept_[k.above];
+        up.first = std::min(up.first, k.first);
+        up.rise = std::max(up.rise, k.rise + 1);
+        up.inside += k.inside;
+        up.loops += k.loops;
+    }
+    if (kept_[0].rise > height) throw std::logic_error("a compressed tree is higher than asked for");
+    kept_[0].rise = height;
 
-    out.count.resize(height + 1);
-    std::size_t total = 0;
-    for (int l = 0; l <= height; ++l) total += out.count[l] = static_cast<Node>(level[l].size());
-    out.parent.resize(total - 1), out.volume.resize(total), out.cut.resize(total);
+    // The kept nodes of every level by first leaf: each stands on the levels from its own up to its parent's. Leaves that
+    // stand above level 0 are entered as -1 - leaf.
+    level_.resize(height + 1);
+    for (auto& l : level_) l.clear();
+    for (Node v = 0; v < n; ++v) {
+        const Node u = leaf_of_[v];
+        Node above = near_[tree.parent[u] - n];
+        for (Node l = 1; l < kept_[above].rise; ++l) level_[l].push_back(-1 - u);
+        for (Node k = above; k > 0 && kept_[k].first == v; k = above) {
+            above = kept_[k].above;
+            for (Node l = kept_[k].rise; l < kept_[above].rise; ++l) level_[l].push_back(k);
+        }
+    }
+    level_[height].push_back(0);
 
-    // From the root down: sort each level by the parent's number, stably.
-    std::vector<Node> number(size), sorted, begin;  // number: of a tree node on the level just done
+    std::size_t total = static_cast<std::size_t>(n);
+    for (int l = 0; l <= height; ++l) {
+        if (l > 0) total += level_[l].size();
+        out.count.push_back(l == 0 ? n : static_cast<std::int64_t>(level_[l].size()));
+    }
+    const std::size_t parent_base = out.parent.size(), base = out.volume.size();
+    out.parent.resize(parent_base + total - 1), out.volume.resize(base + total), out.cut.resize(base + total);
+
+    // From the root down: sort each level by the parent's number, stably. number_[u] is where leaf u stands on the level just
+    // done, for leaves that stand above level 0.
+    number_.resize(n);
+    const auto above_of = [&](Node node) { return node < 0 ? near_[tree.parent[-1 - node] - n] : kept_[node].above; };
+    const auto number_of = [&](Node node) -> Node& { return node < 0 ? number_[-1 - node] : kept_[node].number; };
+    const auto parent_of = [&](Node node, int l) {  // the node's parent on level l + 1, where it may stand itself
+        const Node above = above_of(node);
+        return kept_[above].rise == l + 1 ? above : node;
+    };
+    const auto write = [&](std::size_t at, Node node) {
+        if (node < 0) {
+            out.volume[base + at] = tree.volume[-1 - node];
+            out.cut[base + at] = tree.volume[-1 - node] - graph.loop(-1 - node);
+        } else {
+            out.volume[base + at] = kept_[node].volume;
+            out.cut[base + at] = kept_[node].volume - kept_[node].loops - 2 * kept_[node].inside;
+        }
+    };
     std::size_t at = total - 1;
-    number[root] = 0;
-    out.volume[at] = tree.volume[root], out.cut[at] = leaving[root];
-    for (int l = height - 1; l >= 0; --l) {
-        const auto parent_of = [&](Node t) { return rise[above[t]] == l + 1 ? above[t] : t; };
-        const Node count = out.count[l];
-        at -= static_cast<std::size_t>(count);
-        std::vector<Node>& nodes = level[l];
-        if (l > 0) {
-            begin.assign(out.count[l + 1] + 1, 0);
-            for (const Node t : nodes) ++begin[number[parent_of(t)] + 1];
-            for (Node i = 0; i < out.count[l + 1]; ++i) begin[i + 1] += begin[i];
-            sorted.resize(count);
-            for (const Node t : nodes) sorted[begin[number[parent_of(t)]]++] = t;
-            nodes.swap(sorted);
+    kept_[0].number = 0;
+    write(at, 0);
+    for (int l = height - 1; l > 0; --l) {
+        std::vector<Node>& nodes = level_[l];
+        at -= nodes.size();
+        begin_.assign(level_[l + 1].size() + 1, 0);
+        for (const Node node : nodes) ++begin_[number_of(parent_of(node, l)) + 1];
+        for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+        for (Node& node : nodes) {
+            // The number on the level above is read before the one on this level is written: a node may stand on both.
+            const Node up = number_of(parent_of(node, l)), i = begin_[up]++;
+            out.parent[parent_base + at + i] = up;
+            write(at + i, node);
+            number_of(node) = i;
         }
-        // A node that also stands on the level above has its number there: read it before the new one is written.
-        for (Node i = 0; i < count; ++i) out.parent[at + i] = number[parent_of(nodes[i])];
-        for (Node i = 0; i < count; ++i) {
-            number[nodes[i]] = i;
-            out.volume[at + i] = tree.volume[nodes[i]];
-            out.cut[at + i] = leaving[nodes[i]];
-        }
+    }
+    for (Node v = 0; v < n; ++v) {
+        const Node leaf = -1 - leaf_of_[v];
+        out.parent[parent_base + v] = number_of(parent_of(leaf, 0));
+        write(v, leaf);
     }
 
     // H = sum over all nodes but the root of g_t / V * log2(v_parent / v_t): no term is negative.
     const Log2 log2;
     double sum = 0;
-    for (Node t = 0; t < root; ++t)
-        if ((t < n || keep[t]) && leaving[t] > 0)
-            sum += static_cast<double>(leaving[t]) * (log2(tree.volume[above[t]]) - log2(tree.volume[t]));
-    out.entropy = tree.volume[root] > 0 ? sum / static_cast<double>(tree.volume[root]) : 0;
+    for (Node u = 0; u < n; ++u) {
+        const Weight leaving = tree.volume[u] - graph.loop(u);
+        if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[above_of(-1 - u)].volume) - log2(tree.volume[u]));
+    }
+    for (std::size_t i = 1; i < kept_.size(); ++i) {
+        const Kept& k = kept_[i];
+        const Weight leaving = k.volume - k.loops - 2 * k.inside;
+        if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[k.above].volume) - log2(k.volume));
+    }
+    const double entropy = tree.volume[root] > 0 ? sum / static_cast<double>(tree.volume[root]) : 0;
+    out.entropy.push_back(entropy);
+    return entropy;
 }
 
 }  // namespace sepool

@@ -5,17 +5,32 @@
 
 namespace sepool {
 
-// Level 0 are the graph's nodes, level `height` is the root alone. Clusters of a level are numbered so that siblings are
-// neighbours and go by their first node.
+// Trees level by level, one after the other. Level 0 are the graph's nodes, level `height` is the root alone. Clusters of a
+// level are numbered so that siblings are neighbours and go by their first node.
 struct Levels {
-    std::vector<Node> count;     // nodes on each level, height + 1 of them
-    std::vector<Node> parent;    // levels 0 .. height - 1 one after the other: index of the parent on the next level
-    std::vector<Weight> volume;  // levels 0 .. height
-    std::vector<Weight> cut;     // levels 0 .. height: weight of the edges that leave
-    double entropy = 0;
+    std::vector<std::int64_t> count;  // nodes on each level, height + 1 of them a tree
+    std::vector<Node> parent;         // levels 0 .. height - 1: index of the parent on the next level
+    std::vector<Weight> volume;       // levels 0 .. height
+    std::vector<Weight> cut;          // levels 0 .. height: weight of the edges that leave
+    std::vector<double> entropy;
+
+    void clear() { count.clear(), parent.clear(), volume.clear(), cut.clear(), entropy.clear(); }
 };
 
-// `name[u]` is the caller's number of leaf u (null: u itself). Chains that FILL adds change no entropy (Proposition 1).
-void fill(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out);
+class Filler {
+public:
+    // Appends the tree made of the kept nodes of `tree`. `name[u]` is the caller's number of leaf u (null: u itself). The chains
+    // that FILL adds change no entropy (Proposition 1). Returns the entropy.
+    double run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out);
+
+private:
+    struct Kept {  // a node that stays, by falling position in the tree: the root is the first
+        Node above, first, rise, number;
+        Weight volume, inside, loops;
+    };
+    std::vector<Kept> kept_;
+    std::vector<Node> near_, leaf_of_, number_, begin_;
+    std::vector<std::vector<Node>> level_;
+};
 
 }  // namespace sepool

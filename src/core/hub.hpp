@@ -103,28 +103,34 @@ private:
             for (i /= 2; i >= 1; i /= 2) largest[i] = std::max(largest[2 * i], largest[2 * i + 1]);
         }
 
-        // No point below a node does better than its largest a with its smallest v, which stands first.
+        // No point below a node does better than its largest a with its smallest v, which stands first. The bound is the very
+        // key of such a point, so that equal points are not looked at one by one.
         void search(Weight x, double log_total, int number, Place& found) const {
             struct Open {
+                double bound;
                 std::size_t node, first, width;
+            };
+            const auto open = [&](std::size_t node, std::size_t first, std::size_t width) {
+                if (largest[node] < 0) return Open{-1, node, first, width};  // nothing left below
+                return Open{largest[node] * (log_total - Log2()(x + points[first].v)), node, first, width};
             };
             Open stack[128];
             int depth = 0;
-            stack[depth++] = {1, 0, leaves()};
+            stack[depth++] = open(1, 0, leaves());
             while (depth > 0) {
                 const Open at = stack[--depth];
-                if (largest[at.node] < 0) continue;
-                const double bound = largest[at.node] * (log_total - Log2()(x + points[at.first].v));
-                if (bound <= found.key) continue;
+                if (at.bound <= found.key) continue;
                 if (at.width == 1) {
-                    found = {bound, number, at.first};
+                    found = {at.bound, number, at.first};
                     continue;
                 }
-                const Open left{2 * at.node, at.first, at.width / 2}, right{2 * at.node + 1, at.first + at.width / 2, at.width / 2};
-                // The half with the larger a first: it is the likelier one.
-                const bool right_first = largest[right.node] > largest[left.node];
-                stack[depth++] = right_first ? left : right;
-                stack[depth++] = right_first ? right : left;
+                const Open left = open(2 * at.node, at.first, at.width / 2);
+                const Open right = open(2 * at.node + 1, at.first + at.width / 2, at.width / 2);
+                const bool right_first = right.bound > left.bound;  // the likelier half is looked at first
+                const Open& later = right_first ? left : right;
+                const Open& sooner = right_first ? right : left;
+                if (later.bound > found.key) stack[depth++] = later;
+                if (sooner.bound > found.key) stack[depth++] = sooner;
             }
         }
     };

@@ -21,10 +21,11 @@ void fill_problem(const GraphView& graph, MergeProblem& problem) {
     }
 }
 
+bool is_small_problem(std::int64_t clusters, std::int64_t pairs) { return clusters * pairs <= kScanLimit; }
+
 const std::vector<Pair>& Merger::run(MergeProblem& problem, Linkage linkage, const Control& control) {
     merges_.clear();
-    const auto steps = static_cast<std::int64_t>(problem.volume.size()) * static_cast<std::int64_t>(problem.pairs.size());
-    if (steps <= kScanLimit) run_small(problem, linkage);
+    if (is_small_problem(static_cast<std::int64_t>(problem.volume.size()), static_cast<std::int64_t>(problem.pairs.size()))) run_small(problem, linkage);
     else merge_by_heap(problem, linkage, merges_, control);
     return merges_;
 }

@@ -40,6 +40,9 @@ private:
     std::vector<Node> name_, slot_, touched_;
 };
 
+// Small enough to look at every pair for every merge.
+bool is_small_problem(std::int64_t clusters, std::int64_t pairs);
+
 // The exact lazy heap behind Merger for graphs too large to scan (merge_heap.cpp).
 void merge_by_heap(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges, const Control& control);
 

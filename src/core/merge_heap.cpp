@@ -18,7 +18,7 @@ namespace sepool {
 namespace {
 
 constexpr Node kHubRow = 64;          // shorter rows make no hub
-constexpr std::int64_t kHubPatience = 4;  // a hub has met this many outdated pairs for each neighbour
+constexpr std::int64_t kHubPatience = 16;  // a hub has met this many outdated pairs for each neighbour
 
 struct Entry {
     double key;

@@ -1,5 +1,6 @@
 #include "methods.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -28,7 +29,7 @@ void Builder::build(const GraphView& graph, const Options& options, Levels& out,
         merge_by_rounds(graph, tree_, control);
         control.enter("compressing", 0.7);
         compress_.run(tree_, options.height, keep_, control);
-        fill(tree_, keep_, options.height, graph, nullptr, out);
+        fill_.run(tree_, keep_, options.height, graph, nullptr, out);
         return;
     }
     control.enter("labelling", 0.0);
@@ -41,20 +42,24 @@ void Builder::build(const GraphView& graph, const Options& options, Levels& out,
         control.enter("compressing", 0.8);
         remove_greedily(tree_, options.height, keep_, control);
     } else {
-        merge_by_rounds(view, tree_, control);
+        if (is_small_problem(view.num_nodes, view.num_arcs() / 2)) merge_tree(view, Linkage::relative, tree_, control);
+        else merge_by_rounds(view, tree_, control);
         compress_.run(tree_, options.height, keep_, control);
         if (options.method == Method::best) refine(view, options, control);
     }
-    fill(tree_, keep_, options.height, view, order.data(), out);
+    fill_.run(tree_, keep_, options.height, view, order.data(), out);
 }
 
-// Keeps the tree at hand if its entropy is the lowest so far.
-void Builder::compete(const GraphView& graph, int height) {
-    fill(tree_, keep_, height, graph, nullptr, levels_);
-    if (levels_.entropy >= best_entropy_) return;
-    best_entropy_ = levels_.entropy;
-    best_tree_ = tree_;
-    best_keep_ = keep_;
+// Keeps the tree at hand if its entropy is the lowest so far. Returns its entropy.
+double Builder::compete(const GraphView& graph, int height) {
+    levels_.clear();
+    const double entropy = fill_.run(tree_, keep_, height, graph, nullptr, levels_);
+    if (entropy < best_entropy_) {
+        best_entropy_ = entropy;
+        best_tree_ = tree_;
+        best_keep_ = keep_;
+    }
+    return entropy;
 }
 
 // Several starts for small graphs, one for large ones, each improved; the lowest entropy wins. Enters with the tree of
@@ -87,12 +92,13 @@ void Builder::refine(const GraphView& graph, const Options& options, Control& co
 
 // Shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
 void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
-    for (double last = std::numeric_limits<double>::infinity();; last = levels_.entropy) {
+    for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.shake(random, control);
         refiner_.to_tree(Linkage::relative, merger_, tree_, control);
         compress_.run(tree_, height, keep_, control);
-        compete(graph, height);
-        if (levels_.entropy > last * (1 - kLeastProgress)) return;
+        const double entropy = compete(graph, height);
+        if (entropy > last * (1 - kLeastProgress)) return;
+        last = entropy;
         refiner_.load(graph, levels_);
         refiner_.settle(random, control);
     }
@@ -100,21 +106,26 @@ void Builder::improve(const GraphView& graph, int height, Random& random, const 
 
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control) {
-    std::vector<Levels> out(num_graphs);
-    std::atomic<std::int64_t> next{0};
+    // Graphs are handed out in runs, one result a run: few allocations for many small graphs, an even load for large ones.
+    const std::int64_t run = std::max<std::int64_t>(1, std::min<std::int64_t>(256, num_graphs / (8 * num_threads)));
+    std::vector<Levels> out((num_graphs + run - 1) / run);
+    std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex guard;
     const auto work = [&] {
         try {
             Builder builder;
-            for (std::int64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < num_graphs;) {
-                GraphView g = graphs;
-                g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
-                g.indptr += node_ptr[b];
-                if (g.loops) g.loops += node_ptr[b];
-                builder.build(g, options, out[b], control);
-                control.done.fetch_add(1, std::memory_order_relaxed);
-                control.check();
+            for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < out.size();) {
+                const std::int64_t first = static_cast<std::int64_t>(r) * run, last = std::min(num_graphs, first + run);
+                for (std::int64_t b = first; b < last; ++b) {
+                    GraphView g = graphs;
+                    g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
+                    g.indptr += node_ptr[b];
+                    if (g.loops) g.loops += node_ptr[b];
+                    builder.build(g, options, out[r], control);
+                    control.check();
+                }
+                control.done.fetch_add(last - first, std::memory_order_relaxed);
             }
         } catch (...) {
             const std::lock_guard<std::mutex> lock(guard);
@@ -123,7 +134,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
         }
     };
     std::vector<std::thread> threads;
-    for (int i = 1; i < num_threads && i < num_graphs; ++i) threads.emplace_back(work);
+    for (int i = 1; i < num_threads && static_cast<std::size_t>(i) < out.size(); ++i) threads.emplace_back(work);
     work();
     for (auto& t : threads) t.join();
     if (failure) std::rethrow_exception(failure);

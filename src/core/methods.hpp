@@ -22,6 +22,7 @@ struct Options {
 // Builds coding trees, one after the other, in memory that is used again. One for each thread.
 class Builder {
 public:
+    // Appends the tree of `graph` to `out`.
     void build(const GraphView& graph, const Options& options, Levels& out, Control& control);
 
     // Stage 1 alone, as the method `paper` (gain) and `best` (relative) use it.
@@ -30,7 +31,7 @@ public:
 private:
     void refine(const GraphView& graph, const Options& options, Control& control);
     void improve(const GraphView& graph, int height, Random& random, const Control& control);
-    void compete(const GraphView& graph, int height);
+    double compete(const GraphView& graph, int height);
 
     Canonical canonical_;
     Graph relabelled_;
@@ -38,6 +39,7 @@ private:
     MergeProblem problem_;
     Merger merger_;
     OptimalCompressor compress_;
+    Filler fill_;
     Grower grower_;
     Refiner refiner_;
     Tree tree_, best_tree_;
@@ -46,8 +48,8 @@ private:
     Levels levels_;
 };
 
-// Many graphs over several threads. node_ptr and the view describe the disjoint union; results come in the order of the
-// graphs, whatever the number of threads.
+// Many graphs over several threads. node_ptr and the view describe the disjoint union. The results are the trees of
+// consecutive graphs, in order, whatever the number of threads.
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control);
 

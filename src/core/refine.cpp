@@ -23,10 +23,10 @@ void Refiner::reset(const GraphView& graph, int height) {
 
 void Refiner::load(const GraphView& graph, const Levels& levels) {
     reset(graph, static_cast<int>(levels.count.size()) - 1);
-    for (int l = 0; l <= height_; ++l) level_[l].resize(levels.count[l]);
+    for (int l = 0; l <= height_; ++l) level_[l].resize(static_cast<std::size_t>(levels.count[l]));
     std::size_t at = 0;
     for (int l = 0; l <= height_; ++l) {
-        for (Node i = 0; i < levels.count[l]; ++i, ++at) {
+        for (Node i = 0; i < static_cast<Node>(level_[l].size()); ++i, ++at) {
             level_[l][i].volume = levels.volume[at];
             if (l < height_) attach(l, i, levels.parent[at]);
         }
@@ -303,7 +303,7 @@ void Refiner::undo(std::size_t mark) {
 }
 
 void Refiner::enqueue(int level, Node item) {
-    if (level >= height_ || queued_[level][item] || level_[level][item].arcs > patience_) return;
+    if (level >= height_ || queued_[level][item] || level_[level][item].arcs > (level == 0 ? 4 : 1) * patience_) return;
     queued_[level][item] = 1;
     queue_[level].push_back(item);
 }
