@@ -10,8 +10,9 @@ namespace sepool {
 namespace {
 
 constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as they are numbered
-constexpr Node kSmallGraph = 300;           // up to here four starts compete
-constexpr Node kMiddleGraph = 5000;         // and up to here two, where there is more than one level to arrange
+constexpr Node kTinyGraph = 32;             // up to here three starts compete and pairs of clusters are shaken
+constexpr Node kSmallGraph = 300;           // up to here, and where there are two levels to arrange up to the next,
+constexpr Node kMiddleGraph = 5000;         // two starts compete
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
 
 }  // namespace
@@ -63,44 +64,51 @@ double Builder::compete(const GraphView& graph, int height) {
 }
 
 // Several starts for small graphs, one for large ones, each improved; the lowest entropy wins. Enters with the tree of
-// `fast`, so the result is never worse than that.
+// `fast`, and tries that of `paper` on small graphs, so the result is not worse than those.
 void Builder::refine(const GraphView& graph, const Options& options, Control& control) {
     const int height = options.height;
     if (height == 1 || graph.num_arcs() == 0) return;
     Random random(options.seed);
     best_entropy_ = std::numeric_limits<double>::infinity();
     compete(graph, height);
-    const int starts = graph.num_nodes <= kSmallGraph ? 4 : graph.num_nodes <= kMiddleGraph && height > 2 ? 2 : 1;
-    for (int start = 0; start < starts; ++start) {
-        control.enter("refining", 0.2 + 0.8 * start / starts);
-        if (start == 0) {
-            refiner_.load_grown(graph, height, grower_, control);
-        } else if (start == 1) {
-            refiner_.load_singletons(graph, height);
-        } else {
-            merge_tree(graph, start == 2 ? Linkage::relative : Linkage::gain, tree_, control);
-            compress_.run(tree_, height, keep_, control);
-            compete(graph, height);
-            refiner_.load(graph, levels_);
-        }
-        refiner_.settle(random, control);
+    const Node n = graph.num_nodes;
+    if (n <= kSmallGraph) start_from_linkage(graph, Linkage::gain, height, control);
+
+    control.enter("refining", 0.2);
+    refiner_.load_grown(graph, height, grower_, control);
+    improve(graph, height, random, control);
+    if (n <= kTinyGraph || (n > kSmallGraph && n <= kMiddleGraph && height > 2)) {
+        control.enter("refining", 0.5);
+        refiner_.load_singletons(graph, height);
+        improve(graph, height, random, control);
+    }
+    if (n <= kTinyGraph || (n <= kSmallGraph && (n <= kSmallGraph / 3 || height > 2))) {
+        start_from_linkage(graph, Linkage::relative, height, control);
         improve(graph, height, random, control);
     }
     tree_.swap(best_tree_);
     keep_.swap(best_keep_);
 }
 
-// Shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
+void Builder::start_from_linkage(const GraphView& graph, Linkage linkage, int height, const Control& control) {
+    merge_tree(graph, linkage, tree_, control);
+    compress_.run(tree_, height, keep_, control);
+    compete(graph, height);
+    refiner_.load(graph, levels_);
+}
+
+// Settles and shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
 void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
     for (double last = std::numeric_limits<double>::infinity();;) {
+        refiner_.settle(random, control);
         refiner_.shake(random, control);
+        if (graph.num_nodes <= kTinyGraph) refiner_.shake_pairs(control);
         refiner_.to_tree(Linkage::relative, merger_, tree_, control);
         compress_.run(tree_, height, keep_, control);
         const double entropy = compete(graph, height);
         if (entropy > last * (1 - kLeastProgress)) return;
         last = entropy;
         refiner_.load(graph, levels_);
-        refiner_.settle(random, control);
     }
 }
 

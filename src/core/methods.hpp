@@ -31,6 +31,7 @@ public:
 private:
     void refine(const GraphView& graph, const Options& options, Control& control);
     void improve(const GraphView& graph, int height, Random& random, const Control& control);
+    void start_from_linkage(const GraphView& graph, Linkage linkage, int height, const Control& control);
     double compete(const GraphView& graph, int height);
 
     Canonical canonical_;

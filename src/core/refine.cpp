@@ -415,8 +415,19 @@ double Refiner::dissolve(int level, Node cluster) {
     return change;
 }
 
-double Refiner::shake(Random& random, const Control& control) {
-    double fall = 0;
+// Takes one cluster apart, or two at once, and lets everything around settle. Undoes it all if the cost rises by more
+// than `allowance`.
+bool Refiner::attempt(int level, Node cluster, Node partner, double allowance, const Control& control) {
+    moves_.clear();
+    double change = dissolve(level, cluster);
+    if (partner >= 0) change += dissolve(level, partner);
+    change += drain(control);
+    if (change <= allowance) return true;
+    undo(0);
+    return false;
+}
+
+void Refiner::shake(Random& random, const Control& control) {
     std::vector<std::pair<int, Node>> work;
     patience_ = kPatience;
     for (int level = 1; level < height_; ++level) {
@@ -430,28 +441,43 @@ double Refiner::shake(Random& random, const Control& control) {
         const auto [level, c] = work[head];
         waiting_[level][c] = 0;
         if (level_[level][c].children < 2 || level_[level][c].arcs > 8 * kPatience) continue;
-        moves_.clear();
-        const Weight vol = level_[level][c].volume;
-        double change = dissolve(level, c);
-        change += drain(control);
-        if (change > (head < first_pass ? kTolerance * static_cast<double>(vol) : -least_)) {
-            undo(0);
-            continue;
-        }
-        fall -= 2 * change / static_cast<double>(level_[height_][0].volume);
-        // Whatever took part may have room for more.
-        for (const Move& m : moves_) {
+        const double allowance = head < first_pass ? kTolerance * static_cast<double>(level_[level][c].volume) : -least_;
+        if (!attempt(level, c, -1, allowance, control)) continue;
+        for (const Move& m : moves_) {  // whatever took part may have room for more
             Node at = m.item;
-            for (int l = m.level + 1; l < height_; ++l) {
+            for (int l = m.level + 1; l <= level; ++l) {
                 at = level_[l - 1][at].parent;
-                if (l >= level + 1 || waiting_[l][at]) continue;
+                if (waiting_[l][at]) continue;
                 waiting_[l][at] = 1;
                 work.push_back({l, at});
             }
         }
     }
     moves_.clear();
-    return fall;
+}
+
+// The same for every pair of neighbouring clusters, as long as it helps: for small graphs.
+void Refiner::shake_pairs(const Control& control) {
+    patience_ = graph_.num_arcs();
+    std::vector<Node> partners;
+    for (bool helped = true; helped;) {
+        helped = false;
+        for (int level = 1; level < height_; ++level) {
+            for (Node c = 0; c < static_cast<Node>(level_[level].size()); ++c) {
+                if (level_[level][c].children == 0) continue;
+                gather(level, c);
+                partners.clear();
+                for (const Touched& t : touched_[level])
+                    if (t.cluster > c) partners.push_back(t.cluster);
+                forget(level);
+                for (const Node partner : partners) {
+                    if (level_[level][c].children == 0 || level_[level][partner].children == 0) continue;
+                    helped = attempt(level, c, partner, -least_, control) || helped;
+                }
+            }
+        }
+    }
+    moves_.clear();
 }
 
 void Refiner::to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control& control) {

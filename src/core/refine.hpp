@@ -37,9 +37,10 @@ public:
     // Moves nodes, then clusters, level by level, to where H falls most, until no single move helps.
     void settle(Random& random, const Control& control);
 
-    // Takes clusters apart one at a time and settles what is around; keeps the result where H did not rise.
-    // Returns how much H fell.
-    double shake(Random& random, const Control& control);
+    // Takes clusters apart one at a time and settles what is around; keeps the result where H falls, and at first also
+    // where it rises a little.
+    void shake(Random& random, const Control& control);
+    void shake_pairs(const Control& control);
 
     // A binary tree that holds every present cluster as a node: the children of each cluster are merged by `linkage`.
     void to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control& control);
@@ -92,6 +93,7 @@ private:
     void enqueue_around(int level, Node item);
     double drain(const Control& control);
     double dissolve(int level, Node cluster);
+    bool attempt(int level, Node cluster, Node partner, double allowance, const Control& control);
     void undo(std::size_t mark);
 
     const Log2 log2_{};
