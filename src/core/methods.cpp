@@ -13,7 +13,7 @@ constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as the
 constexpr Node kTinyGraph = 32;             // up to here three starts compete and pairs of clusters are shaken
 constexpr Node kSmallGraph = 300;           // up to here, and where there are two levels to arrange up to the next,
 constexpr Node kMiddleGraph = 5000;         // two starts compete
-constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
+constexpr double kLeastProgress = 2e-3;     // relative fall of H for which another round is worth its time
 
 }  // namespace
 

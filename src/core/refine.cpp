@@ -155,15 +155,19 @@ void Refiner::gather(int level, Node item) {
     const int lowest = std::max(level, 1);
     auto& weight = weight_to_[lowest];
     auto& touched = touched_[lowest];
+    std::size_t count = 0;
     each_leaf(level, item, [&](Node u) {
+        touched.resize(count + static_cast<std::size_t>(graph_.indptr[u + 1] - graph_.indptr[u]));
         for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
             Node other = level_[0][graph_.indices[e]].parent;
             for (int l = 1; l < lowest; ++l) other = level_[l][other].parent;
             if (level > 0 && other == item) continue;
-            if (weight[other] == 0) touched.push_back({other, 0});
+            touched[count].cluster = other;  // counts only if it is the first: no branch that cannot be foreseen
+            count += weight[other] == 0;
             weight[other] += graph_.weight(e);
         }
     });
+    touched.resize(count);
     for (int l = lowest; l <= height_; ++l) {
         for (auto& t : touched_[l]) {
             t.weight = weight_to_[l][t.cluster];
@@ -386,7 +390,7 @@ double Refiner::drain(const Control& control) {
 }
 
 void Refiner::settle(Random& random, const Control& control) {
-    patience_ = graph_.num_arcs();
+    patience_ = 16 * kPatience;
     for (int level = 0; level < height_; ++level) {
         auto& queue = queue_[level];
         queue.clear();
@@ -458,7 +462,7 @@ void Refiner::shake(Random& random, const Control& control) {
 
 // The same for every pair of neighbouring clusters, as long as it helps: for small graphs.
 void Refiner::shake_pairs(const Control& control) {
-    patience_ = graph_.num_arcs();
+    patience_ = 16 * kPatience;
     std::vector<Node> partners;
     for (bool helped = true; helped;) {
         helped = false;
