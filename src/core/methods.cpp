@@ -10,10 +10,13 @@ namespace sepool {
 namespace {
 
 constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as they are numbered
-constexpr Node kTinyGraph = 32;             // up to here three starts compete and pairs of clusters are shaken
-constexpr Node kSmallGraph = 300;           // up to here, and where there are two levels to arrange up to the next,
-constexpr Node kMiddleGraph = 5000;         // two starts compete
-constexpr double kLeastProgress = 2e-3;     // relative fall of H for which another round is worth its time
+constexpr Node kTinyGraph = 32;             // up to here, or twice that with two levels to arrange, three starts compete
+                                            // and pairs of clusters are shaken
+constexpr Node kSmallGraph = 300;           // up to here, and with two levels to arrange up to the next, two starts compete
+constexpr Node kMiddleGraph = 5000;
+constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
+
+bool is_tiny(Node n, int height) { return n <= (height > 2 ? 2 : 1) * kTinyGraph; }
 
 }  // namespace
 
@@ -77,12 +80,12 @@ void Builder::refine(const GraphView& graph, const Options& options, Control& co
     control.enter("refining", 0.2);
     refiner_.load_grown(graph, height, grower_, control);
     improve(graph, height, random, control);
-    if (n <= kTinyGraph || (n > kSmallGraph && n <= kMiddleGraph && height > 2)) {
+    if (is_tiny(n, height) || (n > kSmallGraph && n <= kMiddleGraph && height > 2)) {
         control.enter("refining", 0.5);
         refiner_.load_singletons(graph, height);
         improve(graph, height, random, control);
     }
-    if (n <= kTinyGraph || (n <= kSmallGraph && (n <= kSmallGraph / 3 || height > 2))) {
+    if (is_tiny(n, height) || (n <= kSmallGraph && (n <= kSmallGraph / 3 || height > 2))) {
         start_from_linkage(graph, Linkage::relative, height, control);
         improve(graph, height, random, control);
     }
@@ -99,14 +102,16 @@ void Builder::start_from_linkage(const GraphView& graph, Linkage linkage, int he
 
 // Settles and shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
 void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
+    // Where time is short anyway: more shaking, and rounds for smaller gains.
+    const bool thorough = graph.num_nodes <= kMiddleGraph && (height > 2 || graph.num_nodes <= kMiddleGraph / 4);
     for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.settle(random, control);
-        refiner_.shake(random, control);
-        if (graph.num_nodes <= kTinyGraph) refiner_.shake_pairs(control);
+        for (int i = 0; i < (thorough ? 2 : 1); ++i) refiner_.shake(random, control);
+        if (is_tiny(graph.num_nodes, height)) refiner_.shake_pairs(control);
         refiner_.to_tree(Linkage::relative, merger_, tree_, control);
         compress_.run(tree_, height, keep_, control);
         const double entropy = compete(graph, height);
-        if (entropy > last * (1 - kLeastProgress)) return;
+        if (entropy > last * (1 - (thorough ? 0.1 : 1) * kLeastProgress)) return;
         last = entropy;
         refiner_.load(graph, levels_);
     }

@@ -419,12 +419,24 @@ double Refiner::dissolve(int level, Node cluster) {
     return change;
 }
 
+// Takes a cluster apart down to single nodes.
+double Refiner::dissolve_deeply(int level, Node cluster) {
+    double change = 0;
+    if (level > 1) {
+        std::vector<Node> parts;
+        for (Node c = level_[level][cluster].first; c >= 0; c = level_[level - 1][c].next) parts.push_back(c);
+        for (const Node c : parts) change += dissolve_deeply(level - 1, c);
+    }
+    return change + dissolve(level, cluster);
+}
+
 // Takes one cluster apart, or two at once, and lets everything around settle. Undoes it all if the cost rises by more
 // than `allowance`.
-bool Refiner::attempt(int level, Node cluster, Node partner, double allowance, const Control& control) {
+bool Refiner::attempt(int level, Node cluster, Node partner, bool deeply, double allowance, const Control& control) {
     moves_.clear();
-    double change = dissolve(level, cluster);
-    if (partner >= 0) change += dissolve(level, partner);
+    double change = 0;
+    for (const Node c : {cluster, partner})
+        if (c >= 0) change += deeply ? dissolve_deeply(level, c) : dissolve(level, c);
     change += drain(control);
     if (change <= allowance) return true;
     undo(0);
@@ -446,7 +458,7 @@ void Refiner::shake(Random& random, const Control& control) {
         waiting_[level][c] = 0;
         if (level_[level][c].children < 2 || level_[level][c].arcs > 8 * kPatience) continue;
         const double allowance = head < first_pass ? kTolerance * static_cast<double>(level_[level][c].volume) : -least_;
-        if (!attempt(level, c, -1, allowance, control)) continue;
+        if (!attempt(level, c, -1, false, allowance, control)) continue;
         for (const Move& m : moves_) {  // whatever took part may have room for more
             Node at = m.item;
             for (int l = m.level + 1; l <= level; ++l) {
@@ -475,8 +487,10 @@ void Refiner::shake_pairs(const Control& control) {
                     if (t.cluster > c) partners.push_back(t.cluster);
                 forget(level);
                 for (const Node partner : partners) {
-                    if (level_[level][c].children == 0 || level_[level][partner].children == 0) continue;
-                    helped = attempt(level, c, partner, -least_, control) || helped;
+                    for (const bool deeply : {false, true}) {
+                        if (level_[level][c].children == 0 || level_[level][partner].children == 0) break;
+                        if (!deeply || level > 1) helped = attempt(level, c, partner, deeply, -least_, control) || helped;
+                    }
                 }
             }
         }

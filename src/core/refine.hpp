@@ -93,7 +93,8 @@ private:
     void enqueue_around(int level, Node item);
     double drain(const Control& control);
     double dissolve(int level, Node cluster);
-    bool attempt(int level, Node cluster, Node partner, double allowance, const Control& control);
+    double dissolve_deeply(int level, Node cluster);
+    bool attempt(int level, Node cluster, Node partner, bool deeply, double allowance, const Control& control);
     void undo(std::size_t mark);
 
     const Log2 log2_{};
