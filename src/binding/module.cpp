@@ -122,19 +122,59 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
     if (failure) std::rethrow_exception(failure);
 }
 
+// Whatever comes from Python is checked before the core, which trusts its arrays, sees it.
 GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
                      const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
-    const auto total = static_cast<std::size_t>(node_ptr.data()[node_ptr.shape(0) - 1]);
-    if (node_ptr.shape(0) < 1 || indptr.shape(0) != total + 1) fail("indptr must have one entry more than there are nodes");
-    const auto arcs = static_cast<std::size_t>(indptr.data()[total]);
+    const std::int64_t* nodes = node_ptr.data();
+    const std::int64_t* rows = indptr.data();
+    if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b)
+        if (nodes[b] < nodes[b - 1]) fail("node_ptr must not fall");
+    const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
+    if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
+    for (std::size_t u = 0; u < total; ++u)
+        if (rows[u + 1] < rows[u]) fail("indptr must not fall");
+    const auto arcs = static_cast<std::size_t>(rows[total]);
     if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have as many entries as indptr says");
     if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
+        const std::int64_t n = nodes[b] - nodes[b - 1];
+        for (Edge e = rows[nodes[b - 1]]; e < rows[nodes[b]]; ++e)
+            if (indices.data()[e] < 0 || indices.data()[e] >= n) fail("indices name node " + std::to_string(indices.data()[e]) + " of " + std::to_string(n));
+    }
+    // A random linear form of A - A^T: 0 for symmetric rows, and for no others but by an accident of one in 2^64.
+    std::uint64_t form = 0;
+    const auto mix = [](std::uint64_t a, std::uint64_t b) {
+        const std::uint64_t x = (a * 0x9e3779b97f4a7c15ULL) ^ (b + 0x2545f4914f6cdd1dULL);
+        const std::uint64_t y = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
+        return y ^ (y >> 32);
+    };
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
+        const auto base = static_cast<std::uint64_t>(nodes[b - 1]);
+        for (std::int64_t u = nodes[b - 1]; u < nodes[b]; ++u) {
+            for (Edge e = rows[u]; e < rows[u + 1]; ++e) {
+                const std::uint64_t v = base + static_cast<std::uint64_t>(indices.data()[e]), w = weights ? static_cast<std::uint64_t>(weights->data()[e]) : 1;
+                form += w * (mix(static_cast<std::uint64_t>(u), v) - mix(v, static_cast<std::uint64_t>(u)));
+            }
+        }
+    }
+    if (form != 0) fail("the rows are not symmetric");
+    for (std::size_t e = 0; weights && e < arcs; ++e)
+        if (weights->data()[e] <= 0) fail("weights must be positive, not " + std::to_string(weights->data()[e]));
+    for (std::size_t u = 0; loops && u < total; ++u)
+        if (loops->data()[u] < 0) fail("loops must not be negative, not " + std::to_string(loops->data()[u]));
     GraphView view;
     view.num_nodes = static_cast<Node>(total);
-    view.indptr = indptr.data(), view.indices = indices.data();
+    view.indptr = rows, view.indices = indices.data();
     if (weights) view.weights = weights->data();
     if (loops) view.loops = loops->data();
     return view;
+}
+
+constexpr int kMaxHeight = 1024;
+
+void check_height(int height) {
+    if (height < 1 || height > kMaxHeight) fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", not " + std::to_string(height));
 }
 
 nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
@@ -142,6 +182,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
                 nb::object progress) {
     const GraphView view = union_view(node_ptr, indptr, indices, weights, loops);
     const auto num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
+    check_height(height);
     Options options;
     options.height = height, options.method = method_of(method), options.seed = seed;
     if (num_threads <= 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -184,12 +225,10 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
 
 GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
                       const std::optional<In<Weight>>& loops) {
-    GraphView view;
-    view.num_nodes = static_cast<Node>(indptr.shape(0)) - 1;
-    view.indptr = indptr.data(), view.indices = indices.data();
-    if (weights) view.weights = weights->data();
-    if (loops) view.loops = loops->data();
-    return view;
+    if (indptr.shape(0) < 2) fail("indptr must have one entry more than there are nodes, and there must be a node");
+    const std::int64_t node_ptr[2] = {0, static_cast<std::int64_t>(indptr.shape(0)) - 1};
+    const std::size_t shape[1] = {2};
+    return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops);
 }
 
 // The stages one by one, for tests and studies.
@@ -207,6 +246,20 @@ nb::tuple merge_tree(In<std::int64_t> indptr, In<Node> indices, std::optional<In
 }
 
 Out<std::int8_t> compress(Node num_leaves, In<Node> parent, In<Weight> volume, In<Weight> cut, int height, bool optimal) {
+    check_height(height);
+    const std::size_t size = parent.shape(0);
+    double inside = 0;
+    if (num_leaves < 1 || size <= static_cast<std::size_t>(num_leaves) || volume.shape(0) != size || cut.shape(0) != size)
+        fail("a tree has at least one leaf and a root, and parent, volume and cut have an entry for every node");
+    for (std::size_t t = 0; t < size; ++t) {
+        const bool last = t + 1 == size;
+        const std::int64_t p = parent.data()[t];
+        if (last ? p != -1 : p <= static_cast<std::int64_t>(t) || p < num_leaves || p >= static_cast<std::int64_t>(size))
+            fail("node " + std::to_string(t) + " has parent " + std::to_string(p) + "; children precede parents, leaves come first and the root, with -1, last");
+        if (volume.data()[t] < 0 || cut.data()[t] < 0) fail("volumes and cuts must not be negative");
+        inside += static_cast<double>(cut.data()[t]);
+    }
+    if (inside > 0x1p61) fail("the cuts add up to more than 2^61");
     Tree tree;
     tree.num_leaves = num_leaves;
     tree.parent.assign(parent.data(), parent.data() + parent.shape(0));

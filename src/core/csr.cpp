@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kMaxNodes = std::numeric_limits<Node>::max() / 2;  // a binary tree has twice as many
 constexpr double kMaxVolume = 0x1p61;     // total volume in units; leaves room for sums of two
-constexpr double kSnap = 0x1p-40;         // weights this close to multiples of the smallest are taken as such
+constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part are taken as such
+constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them
 constexpr double kAsymmetry = 1e-9;       // relative difference of A[u,v] and A[v,u] that counts as rounding
 constexpr double kMaxInteger = 0x1p53;    // up to here every integer is a double
 
@@ -33,12 +34,14 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 32);
 }
 
-// Turns one graph's weights into integers and returns what one unit is worth. Integers stay what they are; multiples of
-// the smallest weight become integers; anything else is rounded to a fraction of 2^-61 of the total volume, and to no
+// Turns one graph's weights into integers and returns what one unit is worth. Integers stay what they are; weights with
+// a common part, such as 0.2, 0.3 and 0.5, become integers; anything else is rounded to a fraction of 2^-61 of the total volume, and to no
 // less than one unit.
 class Quantiser {
 public:
-    double operator()(const double* w, std::int64_t m, const std::string& place) {
+    // `counts(i)` tells whether the weight i will be used; the others only have to be valid.
+    template <class Counts>
+    double operator()(const double* w, std::int64_t m, Counts counts, const std::string& place) {
         units.resize(m);
         double smallest = std::numeric_limits<double>::infinity(), sum = 0;
         bool integers = true;
@@ -46,6 +49,7 @@ public:
             if (!(w[i] >= 0) || std::isinf(w[i]))
                 fail("edge " + std::to_string(i) + place + " has weight " + number(w[i]) +
                      "; weights must be finite and not negative");
+            if (!counts(i)) continue;
             sum += w[i];
             if (w[i] > 0) smallest = std::min(smallest, w[i]);
             integers = integers && w[i] == std::floor(w[i]);
@@ -55,26 +59,33 @@ public:
             std::fill(units.begin(), units.end(), 0);
             return 1;
         }
-        if (integers && sum * 4 <= kMaxInteger) return round_to(w, m, 1);
-        bool multiples = sum / smallest * 4 <= kMaxInteger;
-        for (std::int64_t i = 0; multiples && i < m; ++i) {
-            const double ratio = w[i] / smallest;
-            multiples = std::abs(ratio - std::round(ratio)) <= ratio * kSnap;
-        }
-        if (multiples) return round_to(w, m, smallest);
+        if (integers && sum * 4 <= kMaxInteger) return round_to(w, m, counts, 1);
+        double parts = 1;  // the smallest weight is this many units
+        for (std::int64_t i = 0; parts > 0 && i < m; ++i)
+            if (counts(i)) parts = common_parts(w[i] / smallest, parts);
+        if (parts > 0 && sum / smallest * parts * 4 <= kMaxInteger) return round_to(w, m, counts, smallest / parts);
         int exponent = 0;
         std::frexp(sum * 4 / kMaxVolume, &exponent);
         const double unit = std::ldexp(1.0, exponent);  // a power of two: no rounding but the last
         for (std::int64_t i = 0; i < m; ++i)
-            units[i] = w[i] > 0 ? std::max<Weight>(1, std::llround(w[i] / unit)) : 0;
+            units[i] = counts(i) && w[i] > 0 ? std::max<Weight>(1, std::llround(w[i] / unit)) : 0;
         return unit;
     }
 
     std::vector<Weight> units;
 
 private:
-    double round_to(const double* w, std::int64_t m, double unit) {
-        for (std::int64_t i = 0; i < m; ++i) units[i] = std::llround(w[i] / unit);
+    // The least multiple of `parts` by which the ratio becomes an integer, but for rounding; 0 if there is none in reach.
+    static double common_parts(double ratio, double parts) {
+        const auto whole = [](double x) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * kSnap; };
+        for (double factor = 1; parts * factor <= kMaxParts; ++factor)
+            if (whole(ratio * parts * factor)) return parts * factor;
+        return 0;
+    }
+
+    template <class Counts>
+    double round_to(const double* w, std::int64_t m, Counts counts, double unit) {
+        for (std::int64_t i = 0; i < m; ++i) units[i] = counts(i) ? std::llround(w[i] / unit) : 0;
         return unit;
     }
 };
@@ -188,7 +199,8 @@ Csr build_csr(const EdgeLists<Id>& lists) {
         std::vector<Edge> next(g.indptr.begin(), g.indptr.end() - 1);
         for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
             const std::int64_t first = lists.edge_ptr[b], m = lists.edge_ptr[b + 1] - first;
-            if (lists.w) out.unit[b] = quantise(lists.w + first, m, where(b, lists.num_graphs));
+            const auto counts = [&](std::int64_t i) { return lists.self_loops || lists.u[first + i] != lists.v[first + i]; };
+            if (lists.w) out.unit[b] = quantise(lists.w + first, m, counts, where(b, lists.num_graphs));
             Edge* at = next.data() + lists.node_ptr[b];
             for (std::int64_t i = 0; i < m; ++i) {
                 const Node u = static_cast<Node>(lists.u[first + i]), v = static_cast<Node>(lists.v[first + i]);

@@ -1,5 +1,7 @@
 #include "merge.hpp"
 
+#include <algorithm>
+
 namespace sepool {
 namespace {
 
@@ -30,61 +32,70 @@ const std::vector<Pair>& Merger::run(MergeProblem& problem, Linkage linkage, con
     return merges_;
 }
 
-// One pass over the pairs a merge: the merged cluster's pairs are renamed, joined and rated anew, and the best is found.
+// No heap, no hash: the keys of all pairs stand in one array, -1 for pairs that are gone, and the largest is looked up
+// anew for each merge. Each pair is entered with its two ends in the lists of its clusters: entry 2i and 2i + 1 of pair i.
 void Merger::run_small(MergeProblem& problem, Linkage linkage) {
-    auto& pairs = problem.pairs;
+    const auto& pairs = problem.pairs;
     auto& volume = problem.volume;
     const auto n = static_cast<Node>(volume.size());
+    const auto m = static_cast<Node>(pairs.size());
     const double log_total = Log2()(problem.total);
-    const auto rate = [&](const Pair& p) { return linkage_key(linkage, p.c, volume[p.a], volume[p.b], log_total); };
 
-    name_.resize(n);
+    name_.resize(n), head_.assign(n, -1), slot_.assign(n, -1);
+    key_.resize(m), weight_.resize(m), end_.resize(2 * m), next_.resize(2 * m);
     for (Node u = 0; u < n; ++u) name_[u] = u;
-    slot_.assign(n, -1);
-    key_.resize(pairs.size());
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        key_[i] = rate(pairs[i]);
-        if (key_[i] > key_[best]) best = i;
+    for (Node i = 0; i < m; ++i) {
+        weight_[i] = pairs[i].c;
+        end_[2 * i] = pairs[i].a, end_[2 * i + 1] = pairs[i].b;
+        for (const Node e : {2 * i, 2 * i + 1}) next_[e] = head_[end_[e]], head_[end_[e]] = e;
+        key_[i] = linkage_key(linkage, pairs[i].c, volume[pairs[i].a], volume[pairs[i].b], log_total);
     }
-    while (!pairs.empty()) {
-        const Node a = pairs[best].a, b = pairs[best].b;
-        merges_.push_back({name_[a], name_[b], pairs[best].c});
+    for (;;) {
+        const Node best = largest_key();
+        if (best < 0) return;
+        const Node a = end_[2 * best], b = end_[2 * best + 1];
+        merges_.push_back({name_[a], name_[b], weight_[best]});
         name_[a] = n + static_cast<Node>(merges_.size()) - 1;
         volume[a] += volume[b];
-
-        touched_.clear();
-        std::size_t kept = 0;
-        best = 0;
-        double best_key = -1;
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            const Pair p = pairs[i];
-            const bool at_a = p.a == a || p.a == b, at_b = p.b == a || p.b == b;
-            if (at_a && at_b) continue;
-            if (at_a || at_b) {
-                const Node other = at_a ? p.b : p.a;
+        key_[best] = -1;
+        // One list of both: pairs with a common neighbour become one pair.
+        Node list = -1;
+        for (const Node cluster : {a, b}) {
+            for (Node e = head_[cluster], after; e >= 0; e = after) {
+                after = next_[e];
+                const Node i = e / 2, other = end_[e ^ 1];
+                if (key_[i] < 0) continue;
                 if (slot_[other] >= 0) {
-                    pairs[slot_[other]].c += p.c;
+                    weight_[slot_[other]] += weight_[i];
+                    key_[i] = -1;
                     continue;
                 }
-                slot_[other] = static_cast<Node>(kept);
-                touched_.push_back(other);
-                pairs[kept++] = {a, other, p.c};
-            } else {
-                pairs[kept] = p;
-                key_[kept] = key_[i];
-                if (key_[kept] > best_key) best_key = key_[kept], best = kept;
-                ++kept;
+                slot_[other] = i;
+                end_[e] = a;
+                next_[e] = list;
+                list = e;
             }
         }
-        pairs.resize(kept);
-        for (const Node other : touched_) {
-            const auto i = static_cast<std::size_t>(slot_[other]);
+        head_[a] = list;
+        for (Node e = list; e >= 0; e = next_[e]) {
+            const Node other = end_[e ^ 1];
             slot_[other] = -1;
-            key_[i] = rate(pairs[i]);
-            if (key_[i] > best_key || (key_[i] == best_key && i < best)) best_key = key_[i], best = i;
+            key_[e / 2] = linkage_key(linkage, weight_[e / 2], volume[a], volume[other], log_total);
         }
     }
+}
+
+// The first of the largest keys, or -1 if all pairs are gone. Four maxima at a time: they do not wait for each other.
+Node Merger::largest_key() const {
+    const auto m = key_.size();
+    double top[4] = {-1, -1, -1, -1};
+    std::size_t i = 0;
+    for (; i + 4 <= m; i += 4)
+        for (int j = 0; j < 4; ++j) top[j] = std::max(top[j], key_[i + j]);
+    for (; i < m; ++i) top[0] = std::max(top[0], key_[i]);
+    const double best = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+    if (best < 0) return -1;
+    return static_cast<Node>(std::find(key_.begin(), key_.end(), best) - key_.begin());
 }
 
 }  // namespace sepool

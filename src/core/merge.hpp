@@ -34,10 +34,12 @@ public:
 
 private:
     void run_small(MergeProblem& problem, Linkage linkage);
+    Node largest_key() const;
 
     std::vector<Pair> merges_;
     std::vector<double> key_;
-    std::vector<Node> name_, slot_, touched_;
+    std::vector<Weight> weight_;
+    std::vector<Node> name_, head_, slot_, end_, next_;
 };
 
 // Small enough to look at every pair for every merge.

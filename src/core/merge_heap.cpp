@@ -89,7 +89,7 @@ private:
         if (a == b) return;
         const double key = rate(e.c, a, b);
         if (still_first(key)) {
-            merge(a, b, e.c);
+            merge(a, b);
             return;
         }
         if (volume_[a] < volume_[b]) std::swap(a, b);
@@ -133,14 +133,15 @@ private:
             post(e.a, place.key);  // no other pair of the hub is better
             if (!still_first(place.key)) return;
             hub.pairs.remove(place);
-            merge(hub.owner, other, p.c);
+            merge(hub.owner, other);
             return;
         }
     }
 
-    void merge(Node a, Node b, Weight c) {
+    void merge(Node a, Node b) {
         if (rows_.size(a) < rows_.size(b)) std::swap(a, b);
-        merges_.push_back({name_[a], name_[b], c});
+        // Not the weight of the entry that led here: an older, lighter one may tie with the pair's own, at key 0.
+        merges_.push_back({name_[a], name_[b], rows_.weight(b, a)});
         name_[a] = n_ + static_cast<Node>(merges_.size()) - 1;
         volume_[a] += volume_[b];
         into_[b] = a;

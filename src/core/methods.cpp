@@ -10,13 +10,13 @@ namespace sepool {
 namespace {
 
 constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as they are numbered
-constexpr Node kTinyGraph = 32;             // up to here, or twice that with two levels to arrange, three starts compete
+constexpr Edge kTinyArcs = 120;             // up to here, or twice that with two levels to arrange, three starts compete
                                             // and pairs of clusters are shaken
-constexpr Node kSmallGraph = 300;           // up to here, and with two levels to arrange up to the next, two starts compete
-constexpr Node kMiddleGraph = 5000;
+constexpr Edge kSmallArcs = 1'000;          // up to here, and with two levels to arrange up to the next, two starts compete
+constexpr Edge kMiddleArcs = 20'000;
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
 
-bool is_tiny(Node n, int height) { return n <= (height > 2 ? 2 : 1) * kTinyGraph; }
+bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTinyArcs; }
 
 }  // namespace
 
@@ -74,18 +74,18 @@ void Builder::refine(const GraphView& graph, const Options& options, Control& co
     Random random(options.seed);
     best_entropy_ = std::numeric_limits<double>::infinity();
     compete(graph, height);
-    const Node n = graph.num_nodes;
-    if (n <= kSmallGraph) start_from_linkage(graph, Linkage::gain, height, control);
+    const Edge arcs = graph.num_arcs();
+    if (arcs <= kMiddleArcs) start_from_linkage(graph, Linkage::gain, height, control);
 
     control.enter("refining", 0.2);
     refiner_.load_grown(graph, height, grower_, control);
     improve(graph, height, random, control);
-    if (is_tiny(n, height) || (n > kSmallGraph && n <= kMiddleGraph && height > 2)) {
+    if (is_tiny(arcs, height) || (arcs > kSmallArcs && arcs <= kMiddleArcs && height > 2)) {
         control.enter("refining", 0.5);
         refiner_.load_singletons(graph, height);
         improve(graph, height, random, control);
     }
-    if (is_tiny(n, height) || (n <= kSmallGraph && (n <= kSmallGraph / 3 || height > 2))) {
+    if (is_tiny(arcs, height) || (arcs <= kSmallArcs && (arcs <= kSmallArcs / 3 || height > 2))) {
         start_from_linkage(graph, Linkage::relative, height, control);
         improve(graph, height, random, control);
     }
@@ -103,11 +103,11 @@ void Builder::start_from_linkage(const GraphView& graph, Linkage linkage, int he
 // Settles and shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
 void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
     // Where time is short anyway: more shaking, and rounds for smaller gains.
-    const bool thorough = graph.num_nodes <= kMiddleGraph && (height > 2 || graph.num_nodes <= kMiddleGraph / 4);
+    const bool thorough = graph.num_arcs() <= (height > 2 ? kMiddleArcs : kMiddleArcs / 5);
     for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.settle(random, control);
         for (int i = 0; i < (thorough ? 2 : 1); ++i) refiner_.shake(random, control);
-        if (is_tiny(graph.num_nodes, height)) refiner_.shake_pairs(control);
+        if (is_tiny(graph.num_arcs(), height)) refiner_.shake_pairs(control);
         refiner_.to_tree(Linkage::relative, merger_, tree_, control);
         compress_.run(tree_, height, keep_, control);
         const double entropy = compete(graph, height);

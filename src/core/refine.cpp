@@ -357,7 +357,7 @@ double Refiner::drain(const Control& control) {
     for (int level = 0; level < height_;) {
         auto& queue = queue_[level];
         for (std::size_t head = 0; head < queue.size(); ++head) {
-            if (head % 1024 == 1023) control.check();
+            if (head % 256 == 255) control.check();
             const Node item = queue[head];
             queued_[level][item] = 0;
             if (level > 0 && level_[level][item].children == 0) continue;
@@ -433,6 +433,7 @@ double Refiner::dissolve_deeply(int level, Node cluster) {
 // Takes one cluster apart, or two at once, and lets everything around settle. Undoes it all if the cost rises by more
 // than `allowance`.
 bool Refiner::attempt(int level, Node cluster, Node partner, bool deeply, double allowance, const Control& control) {
+    control.check();
     moves_.clear();
     double change = 0;
     for (const Node c : {cluster, partner})

@@ -21,6 +21,13 @@ public:
 
     Node size(Node u) const { return row_[u].live; }
 
+    Weight weight(Node u, Node key) const {
+        const Row& row = row_[u];
+        const std::size_t mask = capacity(row.size_class) - 1;
+        for (std::size_t i = is_short(row) ? 0 : start(key, mask);; i = (i + 1) & mask)
+            if (arena_[row.begin + i].key == key) return arena_[row.begin + i].c;
+    }
+
     // b becomes part of a. Calls grown(x, c) for every common neighbour x with its new weight.
     template <class Grown>
     void join(Node a, Node b, Grown&& grown) {
