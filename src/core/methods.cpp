@@ -16,6 +16,13 @@ constexpr Edge kSmallArcs = 1'000;          // up to here, and with two levels t
 constexpr Edge kMiddleArcs = 20'000;
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
 
+// A graph without loops, or with all weights 1, is treated alike whatever company it comes in.
+void forget_trivial(GraphView& g) {
+    if (g.weights && std::all_of(g.weights + g.indptr[0], g.weights + g.indptr[g.num_nodes], [](Weight w) { return w == 1; }))
+        g.weights = nullptr;
+    if (g.loops && std::all_of(g.loops, g.loops + g.num_nodes, [](Weight w) { return w == 0; })) g.loops = nullptr;
+}
+
 bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTinyArcs; }
 
 }  // namespace
@@ -135,6 +142,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
                     g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
                     g.indptr += node_ptr[b];
                     if (g.loops) g.loops += node_ptr[b];
+                    forget_trivial(g);
                     builder.build(g, options, out[r], control);
                     control.check();
                 }
