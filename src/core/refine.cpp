@@ -7,6 +7,7 @@ namespace sepool {
 namespace {
 
 constexpr double kLeast = 1e-13;      // a fall of H smaller than this is rounding
+constexpr std::size_t kMostVisits = 100;  // of each queued node or cluster, on average, until it must settle
 constexpr Edge kPatience = 64;        // while shaking, nodes and clusters with more edge ends stay where they are
 constexpr double kTolerance = 0.02;   // rise that the first pass of shaking accepts, for each unit of volume taken apart
 
@@ -57,7 +58,7 @@ void Refiner::load_grown(const GraphView& graph, int height, Grower& grower, con
     std::vector<Node> label;
     Graph coarse, next;
     GraphView items = graph;
-    const double log_total = log2_(total);
+    const double log_total = Log2()(total);
     for (int l = 1; l < height; ++l) {
         const double share = std::pow(static_cast<double>(l) / (height - 1), 0.8);
         grower.run(items, volume, log_total * share, label, control);
@@ -94,6 +95,7 @@ void Refiner::load_grown(const GraphView& graph, int height, Grower& grower, con
 
 // Weights inside and logs, from parents and volumes.
 void Refiner::sum_up() {
+    inverse_total_ = 1 / std::max(1.0, static_cast<double>(level_[height_][0].volume));
     for (Node u = 0; u < graph_.num_nodes; ++u) {
         for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
             if (graph_.indices[e] < u) continue;
@@ -106,7 +108,7 @@ void Refiner::sum_up() {
     }
     for (int l = 0; l <= height_; ++l) {
         for (auto& c : level_[l]) {
-            c.log_volume = log2_(c.volume);
+            c.log_share = log_share(c.volume);
             if (l == 0) c.arcs = graph_.indptr[&c - level_[0].data() + 1] - graph_.indptr[&c - level_[0].data()];
             if (l == height_) break;
             auto& p = level_[l + 1][c.parent];
@@ -205,7 +207,7 @@ double Refiner::change_to(int level, Node item, int target_level, Node target) c
         a = level_[l][a].parent;
     }
     // There, only the weight inside its children changes.
-    return change + leave_[l - 1] + static_cast<double>(weight_to_[l - 1][a_child] - b_below) * level_[l][a].log_volume;
+    return change + leave_[l - 1] + static_cast<double>(weight_to_[l - 1][a_child] - b_below) * level_[l][a].log_share;
 }
 
 // Of all clusters of all levels above that the item has an edge to, and the root, the one that lowers H most.
@@ -262,7 +264,7 @@ void Refiner::apply(int level, Node item, int target_level, Node target) {
             c.arcs += sign * self.arcs;
             c.inside += sign * (self.inside + w);
             c.inside_children += sign * (self.inside + below);
-            c.log_volume = log2_(c.volume);
+            c.log_share = log_share(c.volume);
             below = w;
             at = c.parent;
         }
@@ -273,7 +275,7 @@ void Refiner::apply(int level, Node item, int target_level, Node target) {
     for (int l = target_level - 1; l > level; --l) {
         home = new_cluster(l, home);
         Cluster& c = level_[l][home];
-        c.volume = self.volume, c.log_volume = self.log_volume, c.arcs = self.arcs;
+        c.volume = self.volume, c.log_share = self.log_share, c.arcs = self.arcs;
         c.inside = c.inside_children = self.inside;
     }
     Node old = self.parent;
@@ -334,8 +336,8 @@ Refiner::Target Refiner::best_union(int level, Node cluster) const {
         const Cluster& other = level_[level][t.cluster];
         const Cluster& parent = level_[level + 1][other.parent];
         double change = cost_with(other, self.volume, self.inside + t.weight, self.inside_children) - cost(other) - cost(self);
-        if (other.parent == self.parent) change -= static_cast<double>(t.weight) * parent.log_volume;
-        else change += change_to(level, cluster, level + 1, other.parent) - static_cast<double>(t.weight) * log2_(parent.volume + self.volume);
+        if (other.parent == self.parent) change -= static_cast<double>(t.weight) * parent.log_share;
+        else change += change_to(level, cluster, level + 1, other.parent) - static_cast<double>(t.weight) * log_share(parent.volume + self.volume);
         if (change < best.change) best = {change, level, t.cluster};
     }
     return best;
@@ -356,11 +358,12 @@ double Refiner::drain(const Control& control) {
     double total = 0;
     for (int level = 0; level < height_;) {
         auto& queue = queue_[level];
+        const std::size_t enough = kMostVisits * (queue.size() + 64);  // never reached but for rounding that goes in circles
         for (std::size_t head = 0; head < queue.size(); ++head) {
             if (head % 256 == 255) control.check();
             const Node item = queue[head];
             queued_[level][item] = 0;
-            if (level > 0 && level_[level][item].children == 0) continue;
+            if (head > enough || (level > 0 && level_[level][item].children == 0)) continue;
             gather(level, item);
             const Target target = best_target(level, item);
             const Target partner = level > 0 ? best_union(level, item) : Target{0, -1, -1};

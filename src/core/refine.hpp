@@ -20,7 +20,7 @@ private:
     std::uint64_t state_;
 };
 
-// A hierarchy whose nodes can move. H = const + (2/V) * sum over inner nodes t of (I_t - S_t) log2 v_t, where I_t is the
+// A hierarchy whose nodes can move. H = const + (2/V) * sum over inner nodes t of (I_t - S_t) log2(v_t / V), where I_t is the
 // weight inside t and S_t the weight inside its children (their difference is the paper's cut), so a move changes only
 // the terms of the nodes on the two paths to the lowest common ancestor.
 class Refiner {
@@ -49,7 +49,7 @@ private:
     struct Cluster {
         Weight volume = 0, inside = 0, inside_children = 0;
         Edge arcs = 0;  // edge ends below: what it costs to look around
-        double log_volume = 0;
+        double log_share = 0;
         Node parent = -1, first = -1, next = -1, previous = -1;  // children are a linked list
         Node children = 0;
     };
@@ -67,9 +67,14 @@ private:
         Node cluster;
     };
 
-    static double cost(const Cluster& c) { return static_cast<double>(c.inside - c.inside_children) * c.log_volume; }
+    static double cost(const Cluster& c) { return static_cast<double>(c.inside - c.inside_children) * c.log_share; }
     double cost_with(const Cluster& c, Weight volume, Weight inside, Weight inside_children) const {
-        return static_cast<double>(c.inside + inside - c.inside_children - inside_children) * log2_(c.volume + volume);
+        return static_cast<double>(c.inside + inside - c.inside_children - inside_children) * log_share(c.volume + volume);
+    }
+    // log2 of a volume's share of the whole. Shares instead of volumes shift the sum of costs by a constant and keep its
+    // terms small, so that rounding stays far below the least change that counts.
+    double log_share(Weight volume) const {
+        return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0;
     }
 
     void reset(const GraphView& graph, int height);
@@ -97,9 +102,9 @@ private:
     bool attempt(int level, Node cluster, Node partner, bool deeply, double allowance, const Control& control);
     void undo(std::size_t mark);
 
-    const Log2 log2_{};
     GraphView graph_;
     int height_ = 0;
+    double inverse_total_ = 0;
     double least_ = 0;                                // smaller changes are rounding
     std::vector<std::vector<Cluster>> level_;         // level_[0] are the graph's nodes, level_[height] the root
     std::vector<std::vector<Node>> free_;             // emptied clusters, last out first in: undo relies on it
