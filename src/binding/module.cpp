@@ -129,7 +129,7 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     const std::int64_t* rows = indptr.data();
     if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
     for (std::size_t b = 1; b < node_ptr.shape(0); ++b)
-        if (nodes[b] < nodes[b - 1]) fail("node_ptr must not fall");
+        if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
     const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
     if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
     for (std::size_t u = 0; u < total; ++u)
@@ -163,6 +163,12 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
         if (weights->data()[e] <= 0) fail("weights must be positive, not " + std::to_string(weights->data()[e]));
     for (std::size_t u = 0; loops && u < total; ++u)
         if (loops->data()[u] < 0) fail("loops must not be negative, not " + std::to_string(loops->data()[u]));
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
+        double volume = 0;
+        for (Edge e = rows[nodes[b - 1]]; weights && e < rows[nodes[b]]; ++e) volume += static_cast<double>(weights->data()[e]);
+        for (std::int64_t u = nodes[b - 1]; loops && u < nodes[b]; ++u) volume += static_cast<double>(loops->data()[u]);
+        if (volume > 0x1p62) fail("the weights of graph " + std::to_string(b - 1) + " add up to more than 2^62");
+    }
     GraphView view;
     view.num_nodes = static_cast<Node>(total);
     view.indptr = rows, view.indices = indices.data();
