@@ -1,0 +1,99 @@
+# `make help` lists what can be done here. Needed on the machine: Python 3.10 to 3.13, a C++17 compiler, git.
+# Everything else goes into .venv, where a second call finds it.
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+BENCH := .venv-bench
+
+# The first of these that runs and can make environments; `make PYTHON=/path/to/python` takes another. 3.11 comes first
+# because every pinned package has a wheel for it.
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.13 python3.12 python3.10 python3 python,$(shell \
+	$(name) -c 'import ensurepip, sys, venv; (3, 10) <= sys.version_info < (3, 14) and print("$(name)")' 2>/dev/null)))
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
+
+CXX_FILES  := $(wildcard src/core/*.?pp src/binding/*.?pp tests/fuzz/*.?pp)
+# Python files are used where they are; when one of these changes, sepool is built and installed again.
+BUILT_FROM := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/binding/*)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format sanitize readme bench wheel clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/demo.stamp  ## coding trees of two graphs: a table, a picture in demo.png
+	$(BIN)/python examples/karate.py --picture demo.png
+	$(BIN)/python examples/planted.py
+
+test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings and README
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/test.stamp  ## put the Python and C++ files in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+sanitize: $(VENV)/tools.stamp  ## fuzz the core under address and undefined-behaviour sanitizers
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DSEPOOL_SANITIZE=ON
+	$(BIN)/cmake --build build/sanitize
+	build/sanitize/fuzz_core
+
+readme: $(VENV)/test.stamp  ## write what README's code prints into it, and draw its picture
+	$(BIN)/python tests/test_readme.py
+	$(BIN)/python examples/karate.py --picture docs/images/karate.png
+
+bench: $(BENCH)/bench.stamp  ## measure against the peers: make bench [DATA=folder] [QUICK=1]
+	$(BENCH)/bin/python benchmarks/run_all.py $(if $(DATA),--data $(DATA)) $(if $(QUICK),--quick)
+
+wheel: $(VENV)/tools.stamp  ## a source archive in dist/, and the wheel built from it
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+clean:  ## remove all of the above
+	rm -rf $(VENV) $(BENCH) build dist demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+
+# The environments, with a stamp for every state they can be in.
+
+define find_python
+@test -n "$(PYTHON)" || { echo "found no Python 3.10 to 3.13 with venv; name one: make PYTHON=/path/to/python" >&2; exit 1; }
+endef
+
+$(VENV)/python.stamp:
+	$(find_python)
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# What builds the core. It stays installed, so that a second build compiles only what has changed.
+$(VENV)/tools.stamp: $(VENV)/python.stamp constraints.txt
+	$(INSTALL) scikit-build-core nanobind cmake ninja build
+	@touch $@
+
+$(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
+	$(INSTALL) --no-build-isolation --editable . networkx matplotlib
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
+	$(INSTALL) --no-build-isolation --editable '.[test,torch,lint]'
+	@touch $@
+
+# The peers, in an order that matters: torch-scatter is compiled against the torch that is there (see
+# benchmarks/requirements.txt).
+$(BENCH)/bench.stamp: benchmarks/requirements.txt $(BUILT_FROM) $(wildcard src/sepool/*.py)
+	$(find_python)
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH_INSTALL) --constraint constraints.txt torch setuptools wheel
+	$(BENCH_INSTALL) --no-build-isolation --no-deps $$(grep '^torch-scatter=' $<)
+	$(BENCH_INSTALL) --no-deps $$(grep '^torch-geometric-pool=' $<)
+	$(BENCH_INSTALL) --requirement $<
+	$(BENCH_INSTALL) --force-reinstall --no-deps .
+	@touch $@

@@ -1,0 +1,190 @@
+// Runs the whole core on random and malformed input and checks what comes back. Meant for a build with sanitizers:
+//
+//     fuzz_core [CASES [FIRST]]      case i is the same in every run; ends with 1 at the first that fails
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "checks.hpp"
+#include "shapes.hpp"
+
+using namespace sepool;
+using namespace fuzz;
+
+namespace {
+
+constexpr Method kMethods[] = {Method::paper, Method::fast, Method::best};
+std::int64_t at_case = 0;
+
+void say_where() { std::fprintf(stderr, "fuzz_core: this was case %lld\n", static_cast<long long>(at_case)); }
+
+template <class Id>
+Csr compress_rows(const Input& in) {
+    const std::vector<Id> u(in.u.begin(), in.u.end()), v(in.v.begin(), in.v.end());
+    const std::int64_t node_ptr[] = {0, in.n}, edge_ptr[] = {0, static_cast<std::int64_t>(u.size())};
+    EdgeLists<Id> lists;
+    lists.num_graphs = 1, lists.node_ptr = node_ptr, lists.edge_ptr = edge_ptr, lists.u = u.data(), lists.v = v.data();
+    lists.w = in.w.empty() ? nullptr : in.w.data();
+    lists.both = in.both, lists.self_loops = in.self_loops;
+    return build_csr(lists);
+}
+
+// The rows hold the volume that was put in, and ids of 32 bits make no difference.
+void check_csr(const Input& in, const Csr& out) {
+    const GraphView g = out.graph.view();
+    require(g.num_nodes == in.n && out.unit.size() == 1 && out.unit[0] > 0, "the rows have an odd size");
+    check_rows(g);
+    double expected = 0;
+    for (std::size_t i = 0; i < in.u.size(); ++i)
+        if (in.u[i] != in.v[i] || in.self_loops) expected += (in.w.empty() ? 1 : in.w[i]) * (in.both ? 1 : 2);
+    const double volume = static_cast<double>(total_volume(g)) * out.unit[0];
+    require(std::abs(volume - expected) <= 1e-9 * expected, "the volume is not what was put in");
+    const Csr narrow = compress_rows<std::int32_t>(in);
+    require(narrow.graph.indices == out.graph.indices && narrow.graph.weights == out.graph.weights, "32-bit ids make a difference");
+}
+
+void check_canonical(Canonical& canonical, const GraphView& g) {
+    const std::vector<Node>& order = canonical.order(g, Control());
+    std::vector<char> seen(g.num_nodes, 0);
+    require(static_cast<Node>(order.size()) == g.num_nodes, "the canonical order has the wrong length");
+    for (const Node u : order) require(u >= 0 && u < g.num_nodes && !seen[u]++, "the canonical order is no permutation");
+    Graph out;
+    std::vector<Node> position;
+    relabel(g, order, out, position);
+    check_rows(out.view());
+    require(out.view().num_arcs() == g.num_arcs(), "relabelling lost an edge");
+    for (Node u = 0; u < g.num_nodes; ++u)
+        require(out.view().degree(position[u]) == g.degree(u) && out.view().loop(position[u]) == g.loop(u), "relabelling changed a node");
+}
+
+void check_stages(OptimalCompressor& compressor, const Tree& tree, const GraphView* graph, int height) {
+    std::vector<char> best, greedy;
+    compressor.run(tree, height, best, Control());
+    remove_greedily(tree, height, greedy, Control());
+    check_keep(tree, best, height);
+    check_keep(tree, greedy, height);
+    const double low = cost(tree, best), high = cost(tree, greedy);
+    require(low <= high + 1e-9 * std::abs(high), "optimal compression lost to the greedy one");
+    if (!graph) return;
+    Filler filler;
+    for (const auto* keep : {&best, &greedy}) {
+        Levels levels;
+        filler.run(tree, *keep, height, *graph, nullptr, levels);
+        check_levels(levels, *graph, height);
+    }
+}
+
+int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 64 : dice.between(1, 6)); }
+
+void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical, const GraphView& g) {
+    check_canonical(canonical, g);
+    Tree tree;
+    const int height = random_height(dice);
+    for (const Linkage linkage : {Linkage::gain, Linkage::relative}) {
+        builder.merge_tree(g, linkage, tree, Control());
+        check_merge_tree(tree, g);
+        check_stages(compressor, tree, &g, height);
+    }
+    merge_by_rounds(g, tree, Control());
+    check_merge_tree(tree, g);
+    check_stages(compressor, tree, &g, height);
+
+    double entropy[3];
+    for (int i = 0; i < 3; ++i) {
+        Control control;
+        Levels out;
+        builder.build(g, {height, kMethods[i], dice.bits()}, out, control);
+        check_levels(out, g, height);
+        entropy[i] = out.entropy[0];
+    }
+    require(entropy[2] <= entropy[1] + 1e-9, "best lost to fast");
+    require(g.num_nodes > 300 || entropy[2] <= entropy[0] + 1e-9, "best lost to paper");
+
+    Control cancelled;
+    Levels out;
+    cancelled.cancel = true;
+    try {
+        builder.build(g, {height, kMethods[dice.below(3)], 0}, out, cancelled);
+    } catch (const Cancelled&) {  // small graphs may be done before anyone looks
+    }
+}
+
+// Several graphs over threads give what each gives alone.
+void check_batch(Dice& dice, Builder& builder) {
+    std::vector<std::int64_t> node_ptr{0}, edge_ptr{0}, u, v;
+    std::vector<double> w;
+    for (auto left = dice.below(6); left > 0; --left) {
+        Input in = random_input(dice);
+        if (in.broken || in.both) continue;
+        u.insert(u.end(), in.u.begin(), in.u.end()), v.insert(v.end(), in.v.begin(), in.v.end());
+        in.w.resize(in.u.size(), 1.0);
+        w.insert(w.end(), in.w.begin(), in.w.end());
+        node_ptr.push_back(node_ptr.back() + in.n), edge_ptr.push_back(static_cast<std::int64_t>(u.size()));
+    }
+    EdgeLists<std::int64_t> lists;
+    lists.num_graphs = static_cast<std::int64_t>(node_ptr.size()) - 1;
+    lists.node_ptr = node_ptr.data(), lists.edge_ptr = edge_ptr.data(), lists.u = u.data(), lists.v = v.data(), lists.w = w.data();
+    const Csr csr = build_csr(lists);
+    const Options options{random_height(dice), kMethods[dice.below(3)], dice.bits()};
+    Control control;
+    Levels together, one_by_one;
+    for (const Levels& run : build_batch(lists.num_graphs, node_ptr.data(), csr.graph.view(), options, 3, control)) append(together, run);
+    require(control.done == lists.num_graphs, "not all graphs are done");
+    for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
+        GraphView g = csr.graph.view();
+        g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
+        g.indptr += node_ptr[b];
+        check_rows(g);
+        Levels alone;
+        builder.build(g, options, alone, control);
+        check_levels(alone, g, options.height);
+        append(one_by_one, alone);
+    }
+    require(same(together, one_by_one), "a graph gives another tree in a batch");
+}
+
+void run_case(Dice dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical) {
+    const Tree tree = random_tree(dice);
+    check_stages(compressor, tree, nullptr, random_height(dice));
+    if (dice.chance(20)) check_batch(dice, builder);
+    const Input in = random_input(dice);
+    Csr csr;
+    try {
+        csr = compress_rows<std::int64_t>(in);
+    } catch (const std::invalid_argument& error) {
+        require(in.broken, error.what());
+        return;
+    }
+    require(!in.broken, "malformed input was taken");
+    check_csr(in, csr);
+    check_graph(dice, builder, compressor, canonical, csr.graph.view());
+}
+
+}  // namespace
+
+// Sanitizers end the process by SIGABRT, so that it is known which case it was.
+extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }
+extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
+
+int main(int argc, char** argv) {
+    const std::int64_t cases = argc > 1 ? std::atoll(argv[1]) : 5000, first = argc > 2 ? std::atoll(argv[2]) : 0;
+    std::signal(SIGABRT, [](int) {
+        say_where();
+        std::_Exit(1);
+    });
+    Builder builder;  // used again and again, as in a batch
+    OptimalCompressor compressor;
+    Canonical canonical;
+    for (at_case = first; at_case < first + cases; ++at_case) {
+        try {
+            run_case(Dice(static_cast<std::uint64_t>(at_case) * 0x2545f4914f6cdd1dULL), builder, compressor, canonical);
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "fuzz_core: %s\n", error.what());
+            say_where();
+            return 1;
+        }
+    }
+    std::printf("fuzz_core: %lld cases passed\n", static_cast<long long>(cases));
+    return 0;
+}

@@ -1,0 +1,127 @@
+"""The canonical order: what the same graph with other labels gives."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sepool
+from sepool import _core
+
+from . import shapes
+from .test_core_merge import BAD_ROWS, bad_rows
+
+
+def relabelled(n: int, edges, seed: int):
+    """The same graph with shuffled node ids, shuffled edges and swapped ends."""
+    random = Random(seed)
+    name = random.sample(range(n), n)
+    edges = [(name[u], name[v], *w) for u, v, *w in edges]
+    edges = [(e[1], e[0], *e[2:]) if random.random() < 0.5 else e for e in edges]
+    return random.sample(edges, len(edges))
+
+
+def shape_of(tree: sepool.CodingTree):
+    """The tree without its labels: equal for isomorphic trees with the same volumes and cuts."""
+    below = [[] for _ in range(tree.num_nodes)]
+    for level in range(tree.height + 1):
+        here = [
+            (round(v, 9), round(g, 9), tuple(sorted(b)))
+            for v, g, b in zip(tree.volumes(level), tree.cuts(level), below, strict=True)
+        ]
+        if level < tree.height:
+            below = [[] for _ in range(tree.num_clusters(level + 1))]
+            for node, p in zip(here, tree.assignment(level + 1), strict=True):
+                below[p].append(node)
+    return here[0]
+
+
+@given(shapes.graphs(max_nodes=30))
+def test_it_is_a_permutation(graph):
+    n, edges = graph
+    assert sorted(_core.canonical_order(*shapes.rows(edges, n)).tolist()) == list(range(n))
+
+
+def arcs_in_order(n: int, edges) -> list[tuple[int, int, int]]:
+    """The graph as numbered by its canonical order."""
+    indptr, indices, weights, loops = shapes.rows(edges, n)
+    position = np.argsort(_core.canonical_order(indptr, indices, weights, loops))
+    u = np.repeat(np.arange(n), np.diff(indptr))
+    w = np.ones(len(u), int) if weights is None else weights
+    return sorted(zip(position[u].tolist(), position[indices].tolist(), w.tolist(), strict=True))
+
+
+def symmetric_cases():
+    for seed in range(8):
+        yield f"tree {seed}", 40, shapes.random_tree(40, seed)
+        yield f"molecule {seed}", 24, shapes.molecule(24, seed)
+        yield f"random {seed}", 20, shapes.random_graph(20, 40, seed)
+        yield f"preferential {seed}", 60, shapes.preferential(60, seed)
+    yield "weighted", 20, shapes.with_weights(shapes.random_graph(20, 50, 9), lambda i: i % 3 + 1)
+    yield "star", 30, shapes.star(30)
+    yield "ring", 30, shapes.ring(30)
+    yield "complete", 9, shapes.complete(9)
+    yield "bipartite", 12, shapes.bipartite(12)
+    yield "wheel", 20, shapes.wheel(20)
+    yield "grid", 36, shapes.grid(36)
+    yield "caterpillar", 30, shapes.caterpillar(30)
+    yield "path", 31, shapes.path(31)
+    yield "four edges", 8, [(0, 1), (2, 3), (4, 5), (6, 7)]
+    yield "two rings and lone nodes", 20, [
+        *shapes.ring(6),
+        *((u + 6, v + 6) for u, v in shapes.ring(9)),
+    ]
+
+
+CASES = [pytest.param(*case[1:], id=case[0]) for case in symmetric_cases()]
+
+
+@pytest.mark.parametrize(("n", "edges"), CASES)
+def test_isomorphic_graphs_become_one_graph(n, edges):
+    first = arcs_in_order(n, edges)
+    for seed in range(5):
+        assert arcs_in_order(n, relabelled(n, edges, seed)) == first
+
+
+@pytest.mark.parametrize("method", shapes.METHODS)
+@pytest.mark.parametrize(("n", "edges"), CASES)
+def test_isomorphic_graphs_have_isomorphic_trees(n, edges, method):
+    """Proposition 2, as far as it can be kept."""
+    for height in (2, 3):
+        tree = sepool.coding_tree(sepool.as_graph(edges, num_nodes=n), height, method=method)
+        for seed in range(3):
+            graph = sepool.as_graph(relabelled(n, edges, seed), num_nodes=n)
+            other = sepool.coding_tree(graph, height, method=method)
+            assert other.entropy == pytest.approx(tree.entropy, abs=1e-9)
+            assert shape_of(other) == shape_of(tree)
+
+
+@given(shapes.graphs(max_nodes=10), st.integers(0, 99), st.sampled_from(shapes.METHODS))
+def test_any_small_graph_has_an_entropy_of_its_own(graph, seed, method):
+    """Real weights too: the door rounds them the same way in whatever order they come."""
+    n, edges = graph
+    trees = [
+        sepool.coding_tree(sepool.as_graph(e, num_nodes=n), 3, method=method)
+        for e in (edges, relabelled(n, edges, seed))
+    ]
+    assert trees[0].entropy == pytest.approx(trees[1].entropy, abs=1e-9)
+
+
+def test_loops_tell_nodes_apart():
+    """A ring in which one node has a loop: its two neighbours are alike, the rest is not."""
+    ring = [*shapes.ring(6), (4, 4)]
+    graph = sepool.as_graph(ring, self_loops=True)
+    order = _core.canonical_order(graph.indptr, graph.indices, graph.weights, graph.loops)
+    other = sepool.as_graph(relabelled(6, ring, 1), self_loops=True)
+    again = _core.canonical_order(other.indptr, other.indices, other.weights, other.loops)
+    assert graph.loops[order].tolist() == other.loops[again].tolist()
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_bad_rows(name):
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.canonical_order(*bad_rows(name))

@@ -1,0 +1,193 @@
+"""Stage 1: MERGE."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from math import log2
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sepool import _core
+
+from . import shapes
+from .reference import PlainGraph
+
+LINKAGES = ["gain", "relative", "rounds"]
+
+
+class Replay:
+    """Clusters and the weights between them, merged as a tree of stage 1 says."""
+
+    def __init__(self, indptr, indices, weights, loops) -> None:
+        n = len(indptr) - 1
+        self.links: dict[int, dict[int, int]] = defaultdict(dict)
+        for u, (start, stop) in enumerate(pairwise(indptr.tolist())):
+            for e in range(start, stop):
+                self.links[u][int(indices[e])] = 1 if weights is None else int(weights[e])
+        self.volume = {u: sum(self.links[u].values()) for u in range(n)}
+        if loops is not None:
+            self.volume = {u: v + int(loops[u]) for u, v in self.volume.items()}
+        self.total = sum(self.volume.values())
+
+    def key(self, linkage: str, a: int, b: int) -> float:
+        """The gain of MERGE(a, b) in bits, for `relative` over the smaller share of the volume."""
+        joint = self.volume[a] + self.volume[b]
+        gain = 2 * self.links[a][b] / self.total * log2(self.total / joint)
+        return gain if linkage == "gain" else gain * self.total / min(self.volume[a], self.volume[b])
+
+    def best(self, linkage: str) -> float:
+        return max(self.key(linkage, a, b) for a in self.links for b in self.links[a] if a < b)
+
+    def merge(self, a: int, b: int, new: int) -> None:
+        self.volume[new] = self.volume.pop(a) + self.volume.pop(b)
+        for old in (a, b):
+            for other, c in self.links.pop(old).items():
+                if other in (a, b):
+                    continue
+                del self.links[other][old]
+                self.links[new][other] = self.links[new].get(other, 0) + c
+                self.links[other][new] = self.links[new][other]
+
+
+def replay(rows, linkage: str) -> None:
+    """Every merge is of two present clusters, with the weight between them, and none would be better."""
+    parent, volume, cut = (array.tolist() for array in _core.merge_tree(*rows, linkage))
+    state, n = Replay(*rows), len(rows[0]) - 1
+    children = defaultdict(list)
+    for t, p in enumerate(parent[:-1]):
+        assert t < p
+        children[p].append(t)
+    assert volume[:n] == list(state.volume.values())
+    assert not any(cut[:n])
+    t = n
+    while any(state.links.values()):
+        a, b = children[t]
+        assert cut[t] == state.links[a][b], f"node {t} of {len(parent)}"
+        if linkage != "rounds":
+            assert state.key(linkage, a, b) >= state.best(linkage) - 1e-12
+        state.merge(a, b, t)
+        assert volume[t] == state.volume[t]
+        t += 1
+    if len(state.volume) > 1 or n == 1:  # the parts of a disconnected graph get a root of their own
+        assert set(children[t]) == set(state.volume)
+        assert (volume[t], cut[t]) == (state.total, 0)
+        t += 1
+    assert len(parent) == t
+    assert parent[-1] == -1
+
+
+@given(shapes.graphs(), st.sampled_from(LINKAGES))
+def test_every_merge_is_the_best(graph, linkage):
+    n, edges = graph
+    replay(shapes.rows(edges, n), linkage)
+
+
+def many_shapes():
+    """Too large to scan: all of these go through the heap, and some through a hub's own store."""
+    random = Random(1)
+    hub = [*shapes.star(500), *shapes.random_graph(500, 300, 2)]
+    hubs = [(i % 3, i) for i in range(3, 600)] + [(0, 1), (1, 2)]
+    yield "star", 600, shapes.star(600)
+    yield "star, spread weights", 600, shapes.distinct_weights(shapes.star(600))
+    yield "star, wide weights", 600, shapes.with_weights(
+        shapes.star(600), lambda i: 2.0 ** random.randrange(-20, 20)
+    )
+    yield "star, nearly equal", 600, shapes.with_weights(shapes.star(600), lambda i: 1 + i * 1e-9)
+    yield "wheel", 500, shapes.wheel(500)
+    yield "wheel, weighted", 500, shapes.distinct_weights(shapes.wheel(500))
+    yield "hub", 500, hub
+    yield "hub, weighted", 500, shapes.distinct_weights(hub)
+    yield "hub, few weights", 500, shapes.with_weights(hub, lambda _: random.randint(1, 3))
+    yield "three hubs", 600, hubs
+    yield "three hubs, weighted", 600, shapes.distinct_weights(hubs)
+    yield "complete", 60, shapes.complete(60)
+    yield "complete, weighted", 60, shapes.distinct_weights(shapes.complete(60))
+    yield "bipartite", 75, shapes.bipartite(75)
+    yield "grid", 400, shapes.grid(400)
+    yield "preferential", 400, shapes.preferential(400, 3)
+    yield "random, weighted", 300, shapes.distinct_weights(shapes.random_graph(300, 900, 4))
+    yield "two parts and lone nodes", 620, [
+        *shapes.star(300),
+        *((u + 300, v + 300) for u, v in shapes.grid(300)),
+    ]
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize(
+    ("n", "edges"), [pytest.param(*case[1:], id=case[0]) for case in many_shapes()]
+)
+def test_every_merge_is_the_best_in_large_graphs(n, edges, linkage):
+    assert n * len(edges) > 60_000
+    replay(shapes.rows(edges, n), linkage)
+
+
+@given(shapes.graphs(max_nodes=9))
+def test_a_merge_lowers_the_entropy_by_its_gain(graph):
+    """The formula 2c/V * log2(V / (v_a + v_b)) against the difference of two evaluations of H."""
+    n, edges = graph
+    rows = shapes.rows(edges, n)
+    parent, _, _ = (array.tolist() for array in _core.merge_tree(*rows, "gain"))
+    plain, state = PlainGraph(n, edges), Replay(*rows)
+    root = frozenset(range(n))
+    clusters = {u: frozenset([u]) for u in range(n)}
+    tree = {root, *clusters.values()}
+    for t in range(n, len(parent)):
+        pair = [c for c in clusters if parent[c] == t]
+        if not any(state.links.values()):
+            break
+        gain = state.key("gain", *pair)
+        before = plain.entropy(tree)
+        clusters[t] = clusters.pop(pair[0]) | clusters.pop(pair[1])
+        tree.add(clusters[t])
+        assert before - plain.entropy(tree) == pytest.approx(gain, abs=1e-9)
+        state.merge(*pair, t)
+
+
+def test_a_tree_as_high_as_the_graph_is_large():
+    """On a star every merge adds a level: nothing may recurse over the tree."""
+    n = 200_000
+    parent, _, _ = _core.merge_tree(*shapes.rows(np.array(shapes.star(n)), n), "gain")
+    assert (np.diff(parent[n:-1]) == 1).all()
+
+
+BAD_ROWS = {
+    "no indptr": ([], [], None, None),
+    "indptr does not start at 0": ([1, 2, 2], [1, 0], None, None),
+    "indptr falls": ([0, 2, 1, 2], [1, 0], None, None),
+    "indptr ends too early": ([0, 1, 1], [1, 0], None, None),
+    "indptr ends too late": ([0, 1, 20_000_000], [1, 0], None, None),
+    "a negative indptr": ([0, -5, 2], [1, 0], None, None),
+    "a neighbour out of range": ([0, 1, 2], [9_000_000, 0], None, None),
+    "a negative neighbour": ([0, 1, 2], [-1, 0], None, None),
+    "too few weights": ([0, 1, 2], [1, 0], [1], None),
+    "too many weights": ([0, 1, 2], [1, 0], [1, 1, 1], None),
+    "a negative weight": ([0, 1, 2], [1, 0], [-3, -3], None),
+    "too few loops": ([0, 1, 2], [1, 0], None, [1]),
+    "a negative loop": ([0, 1, 2], [1, 0], None, [-1, 0]),
+    "one way only": ([0, 1, 1], [1], None, None),
+}
+
+
+def bad_rows(name: str) -> list:
+    types = (np.int64, np.int32, np.int64, np.int64)
+    return [
+        None if x is None else np.array(x, dtype)
+        for x, dtype in zip(BAD_ROWS[name], types, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_bad_rows(name, linkage):
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.merge_tree(*bad_rows(name), linkage)
+
+
+def test_unknown_linkage():
+    with pytest.raises(ValueError, match="unknown linkage 'median'"):
+        _core.merge_tree(*shapes.rows([(0, 1)], 2), "median")
