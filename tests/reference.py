@@ -1,10 +1,10 @@
 """Algorithm 1 of the SEP paper in plain Python: slow, literal, and the oracle for the core.
 
-A coding tree is a set of clusters, each a frozenset of nodes: the root, the single nodes and whatever
-stands between. The parent of a cluster is the smallest one that holds it.
+A coding tree is a set of clusters, each a frozenset of nodes: the root, the single nodes and
+whatever stands between. The parent of a cluster is the smallest one that holds it.
 
-One thing differs from the paper's text: stage 1 stops when no two clusters share an edge. Going on would
-join the parts of a disconnected graph, which never lowers the entropy.
+One thing differs from the paper's text: stage 1 stops when no two clusters share an edge. Going on
+would join the parts of a disconnected graph, which never lowers the entropy.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def height(tree: CodingTree, cluster: Cluster) -> int:
 
 
 def paper_tree(graph: PlainGraph, k: int) -> list[list[int]]:
-    """Algorithm 1. Returns the clusters of levels 1 to k - 1, each node with its cluster's first node."""
+    """Algorithm 1. For levels 1 to k - 1, the first node of every node's cluster."""
     root = frozenset(range(graph.num_nodes))
     tree = {root, *(frozenset([u]) for u in root)}
     merge(graph, tree, root)
@@ -95,7 +95,7 @@ def share_an_edge(graph: PlainGraph, a: Cluster, b: Cluster) -> bool:
 
 
 class PlainTree:
-    """A merge tree as the core hands it over: leaves first, children before parents, the root last."""
+    """A merge tree as the core gives it: leaves first, children before parents, the root last."""
 
     def __init__(
         self, num_leaves: int, parent: Sequence[int], volume: Sequence[int], cut: Sequence[int]
@@ -109,7 +109,7 @@ class PlainTree:
         return cut * (_log2(self.volume[above]) - _log2(self.volume[t]))
 
     def cost(self, keep: Iterable[int]) -> float:
-        """The part of V * H that stage 2 decides on: 2 * cut * log volume of the nearest kept node."""
+        """What stage 2 changes of V * H: 2 * cut * log volume of the nearest kept node, summed."""
         near, kept = {}, {*keep, self.root}
         for t in reversed(range(self.num_leaves, self.root + 1)):
             near[t] = t if t in kept else near[self.parent[t]]
@@ -142,7 +142,7 @@ class PlainTree:
         )
 
     def least_cost_by_ancestors(self, k: int) -> float:
-        """The same for larger trees: the least cost below `t` under every ancestor that may be the nearest kept."""
+        """The same for larger trees, node by node: below `t`, under each nearest kept ancestor."""
         below: dict[int, list[int]] = {t: [] for t in range(self.root + 1)}
         for t in self.inner:
             below[self.parent[t]].append(t)

@@ -44,3 +44,36 @@ def trees(
     NDArray[np.float64],
 ]:
     """The coding tree of every graph: counts, parent, volume, cut, entropy."""
+
+def merge_tree(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    loops: NDArray[np.int64] | None,
+    linkage: str,
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Stage 1 alone: parent, volume and cut; leaves first, children before parents, the root last.
+
+    The cut of a node is here the weight of the edges between its children. ``linkage`` is "gain",
+    "relative" or "rounds".
+    """
+
+def compress(
+    num_leaves: int,
+    parent: NDArray[np.int32],
+    volume: NDArray[np.int64],
+    cut: NDArray[np.int64],
+    height: int,
+    optimal: bool,
+) -> NDArray[np.int8]:
+    """Stage 2 alone, on a tree of `merge_tree`: 1 for the root and the inner nodes that stay."""
+
+def canonical_order(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    loops: NDArray[np.int64] | None,
+) -> NDArray[np.int32]:
+    """The nodes in an order that does not depend on how they are numbered."""
+
+build: str

@@ -133,7 +133,7 @@ def core_options(
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     try:
         number = operator.index(value)
