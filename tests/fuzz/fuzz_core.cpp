@@ -168,7 +168,7 @@ extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }
 extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
 
 int main(int argc, char** argv) {
-    const std::int64_t cases = argc > 1 ? std::atoll(argv[1]) : 3000, first = argc > 2 ? std::atoll(argv[2]) : 0;
+    const std::int64_t cases = argc > 1 ? std::atoll(argv[1]) : 2000, first = argc > 2 ? std::atoll(argv[2]) : 0;
     std::signal(SIGABRT, [](int) {
         say_where();
         std::_Exit(1);
