@@ -143,7 +143,7 @@ def test_other_options():
     rows = np.array([0, 2]), *shapes.rows([(0, 1)], 2)
     with pytest.raises(ValueError, match="unknown method 'worst'"):
         trees(*rows, method="worst")
-    for num_threads in (0, -1, 10_000):
+    for num_threads in (0, -1, 10_000, 2**29, 2**31 - 1):
         assert trees(*rows, num_threads=num_threads)[4].tolist() == [1]
     with pytest.raises(TypeError):
         trees(*rows, seed=-1)

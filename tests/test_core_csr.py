@@ -124,6 +124,12 @@ class TestUnits:
         arcs, _ = as_weights(csr(3, [(0, 1, 2e-310), (1, 2, 3e-310)]))
         assert arcs[1, 2] / arcs[0, 1] == pytest.approx(1.5)
 
+    @pytest.mark.parametrize("scale", [1e-300, 1e-306, 1e-308, 1e-310])
+    def test_light_weights_without_a_common_part(self, scale):
+        weights = np.array([0.123457, 0.7734561, 0.3334567]) * scale
+        arcs, _ = as_weights(csr(4, [(i, i + 1, w) for i, w in enumerate(weights)]))
+        assert [arcs[i, i + 1] / scale for i in range(3)] == pytest.approx(weights / scale)
+
 
 class TestBadInput:
     @pytest.mark.parametrize("weight", [-1.0, -1e-300, np.nan, np.inf, -np.inf])

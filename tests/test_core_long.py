@@ -24,7 +24,7 @@ edges = np.random.default_rng(0).integers(0, {nodes}, ({edges}, 2))
 graph = sepool.as_graph(edges)
 print("ready", flush=True)
 try:
-    sepool.coding_tree(graph, {height}, method="{method}")
+    sepool.coding_tree(graph, 3)
 except KeyboardInterrupt:
     sys.exit("interrupted")
 sys.exit("done too early")
@@ -32,10 +32,18 @@ sys.exit("done too early")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
-@pytest.mark.parametrize("delay", [0.2, 1, 3, 6])
-def test_ctrl_c(delay):
-    """In whatever stage it comes: labelling, merging, settling, shaking."""
-    code = LARGE.format(method="best", nodes=300_000, edges=900_000, height=3)
+@pytest.mark.parametrize(
+    ("nodes", "edges", "delay"),
+    [
+        (300_000, 900_000, 0.2),  # in whatever stage it comes: labelling, merging,
+        (300_000, 900_000, 1),
+        (300_000, 900_000, 3),  # settling, shaking,
+        (300_000, 900_000, 6),
+        (30_000, 95_000, 0.5),  # and where the graph is small but the work is not
+    ],
+)
+def test_ctrl_c(nodes, edges, delay):
+    code = LARGE.format(nodes=nodes, edges=edges)
     with subprocess.Popen([sys.executable, "-c", code], stdout=-1, stderr=-1, text=True) as work:
         try:
             assert work.stdout.readline() == "ready\n"
@@ -77,14 +85,21 @@ SHAPES = {
 }
 
 
-def seconds(graph: sepool.Graph, method: str) -> float:
+def seconds(graph: sepool.Graph, method: str, height: int = 3) -> float:
     """The best of three, or of one that takes long."""
     times = []
     while len(times) < 3 and sum(times) < 0.5:
         start = time.perf_counter()
-        sepool.coding_tree(graph, 3, method=method, num_threads=1)
+        sepool.coding_tree(graph, height, method=method, num_threads=1)
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+@pytest.mark.parametrize("method", shapes.METHODS)
+@pytest.mark.parametrize("n", [3, 20, 60])
+def test_high_trees_of_small_graphs(n, method):
+    """Levels beyond those that a graph has use for cost next to nothing."""
+    assert seconds(sepool.as_graph(shapes.ring(n)), method, height=64) < 0.5
 
 
 @pytest.mark.parametrize("method", shapes.METHODS)

@@ -5,9 +5,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -48,7 +48,8 @@ nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, In<Id> u, In
               bool self_loops, bool symmetrise) {
     EdgeLists<Id> lists;
     lists.num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
-    if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0)) fail("node_ptr and edge_ptr must have the same length, one or more");
+    if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0))
+        fail("node_ptr and edge_ptr must have the same length, one or more");
     lists.node_ptr = node_ptr.data(), lists.edge_ptr = edge_ptr.data(), lists.u = u.data(), lists.v = v.data();
     for (std::int64_t b = 0; b <= lists.num_graphs; ++b) {
         const bool ok = b == 0 ? lists.node_ptr[0] == 0 && lists.edge_ptr[0] == 0
@@ -76,8 +77,11 @@ Method method_of(const std::string& name) {
     fail("unknown method '" + name + "'");
 }
 
-// Below this many arcs work is done before anyone could wish to interrupt it.
+// Work below this, in arcs that `fast` and `paper` read, is done before anyone could wish to interrupt it; `best` reads every
+// arc some hundred times for each level.
 constexpr Edge kShortWork = 200'000;
+constexpr Edge kBestReads = 100;
+constexpr int kMaxThreads = 1024;
 
 // Runs `work` while the calling thread, at intervals, lets Python handle signals and hears of progress.
 template <class Work>
@@ -135,30 +139,31 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     for (std::size_t u = 0; u < total; ++u)
         if (rows[u + 1] < rows[u]) fail("indptr must not fall");
     const auto arcs = static_cast<std::size_t>(rows[total]);
-    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have as many entries as indptr says");
+    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs))
+        fail("indices and weights must have as many entries as indptr says");
     if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
+    // A random bilinear form of A - A^T: 0 for symmetric rows, and for no others but by an accident of one in 2^64.
+    const auto left = [](std::int64_t u) {
+        std::uint64_t x = (static_cast<std::uint64_t>(u) + 1) * 0x9e3779b97f4a7c15ULL;
+        x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
+        return x ^ (x >> 32);
+    };
+    const auto right = [](std::uint64_t x) { return (x ^ (x >> 30)) * 0x94d049bb133111ebULL; };  // of the same node
     for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
         const std::int64_t n = nodes[b] - nodes[b - 1];
-        for (Edge e = rows[nodes[b - 1]]; e < rows[nodes[b]]; ++e)
-            if (indices.data()[e] < 0 || indices.data()[e] >= n) fail("indices name node " + std::to_string(indices.data()[e]) + " of " + std::to_string(n));
-    }
-    // A random linear form of A - A^T: 0 for symmetric rows, and for no others but by an accident of one in 2^64.
-    std::uint64_t form = 0;
-    const auto mix = [](std::uint64_t a, std::uint64_t b) {
-        const std::uint64_t x = (a * 0x9e3779b97f4a7c15ULL) ^ (b + 0x2545f4914f6cdd1dULL);
-        const std::uint64_t y = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
-        return y ^ (y >> 32);
-    };
-    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
-        const auto base = static_cast<std::uint64_t>(nodes[b - 1]);
-        for (std::int64_t u = nodes[b - 1]; u < nodes[b]; ++u) {
-            for (Edge e = rows[u]; e < rows[u + 1]; ++e) {
-                const std::uint64_t v = base + static_cast<std::uint64_t>(indices.data()[e]), w = weights ? static_cast<std::uint64_t>(weights->data()[e]) : 1;
-                form += w * (mix(static_cast<std::uint64_t>(u), v) - mix(v, static_cast<std::uint64_t>(u)));
+        std::uint64_t form = 0;
+        for (std::int64_t u = 0; u < n; ++u) {
+            std::uint64_t by_left = 0, by_right = 0;
+            for (Edge e = rows[nodes[b - 1] + u]; e < rows[nodes[b - 1] + u + 1]; ++e) {
+                const Node v = indices.data()[e];
+                if (v < 0 || v >= n) fail("indices name node " + std::to_string(v) + " of " + std::to_string(n));
+                const std::uint64_t x = left(v), w = weights ? static_cast<std::uint64_t>(weights->data()[e]) : 1;
+                by_left += w * x, by_right += w * right(x);
             }
+            form += left(u) * by_right - right(left(u)) * by_left;
         }
+        if (form != 0) fail("the rows are not symmetric");
     }
-    if (form != 0) fail("the rows are not symmetric");
     for (std::size_t e = 0; weights && e < arcs; ++e)
         if (weights->data()[e] <= 0) fail("weights must be positive, not " + std::to_string(weights->data()[e]));
     for (std::size_t u = 0; loops && u < total; ++u)
@@ -180,7 +185,8 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
 constexpr int kMaxHeight = 1024;
 
 void check_height(int height) {
-    if (height < 1 || height > kMaxHeight) fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", not " + std::to_string(height));
+    if (height < 1 || height > kMaxHeight)
+        fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", not " + std::to_string(height));
 }
 
 nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
@@ -192,6 +198,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     Options options;
     options.height = height, options.method = method_of(method), options.seed = seed;
     if (num_threads <= 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    num_threads = std::min(num_threads, kMaxThreads);
 
     Levels levels;
     Control control;
@@ -216,7 +223,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
             append(levels.entropy, l.entropy);
         }
     };
-    if (indptr.data()[view.num_nodes] < kShortWork) {
+    if (view.num_arcs() * (options.method == Method::best ? kBestReads * height : 1) < kShortWork) {
         nb::gil_scoped_release release;
         work();
     } else {
@@ -261,7 +268,8 @@ Out<std::int8_t> compress(Node num_leaves, In<Node> parent, In<Weight> volume, I
         const bool last = t + 1 == size;
         const std::int64_t p = parent.data()[t];
         if (last ? p != -1 : p <= static_cast<std::int64_t>(t) || p < num_leaves || p >= static_cast<std::int64_t>(size))
-            fail("node " + std::to_string(t) + " has parent " + std::to_string(p) + "; children precede parents, leaves come first and the root, with -1, last");
+            fail("node " + std::to_string(t) + " has parent " + std::to_string(p) +
+                 "; children precede parents, leaves come first and the root, with -1, last");
         if (volume.data()[t] < 0 || cut.data()[t] < 0) fail("volumes and cuts must not be negative");
         inside += static_cast<double>(cut.data()[t]);
     }

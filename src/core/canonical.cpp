@@ -22,9 +22,11 @@ void Canonical::enqueue(Node begin) {
 void Canonical::split_initially(const GraphView& graph) {
     const Node n = graph.num_nodes;
     order_.resize(n), position_.resize(n), cell_.resize(n);
+    splitter_.resize(n), touched_.resize(n), touched_cells_.resize(n);
     length_.assign(n, 0), touched_length_.assign(n, 0), queued_.assign(n, 0), seen_.assign(n, 0);
     queue_.clear();
     queue_head_ = 0;
+    cells_ = 0;
     for (Node u = 0; u < n; ++u) {
         order_[u] = u;
         if (graph.loops) seen_[u] = static_cast<std::uint64_t>(graph.loops[u]);
@@ -47,7 +49,7 @@ void Canonical::split_initially(const GraphView& graph) {
         ++length_[begin];
     }
     std::fill(seen_.begin(), seen_.end(), 0);
-    for (Node i = 0; i < n; i += length_[i]) enqueue(i);
+    for (Node i = 0; i < n; i += length_[i]) enqueue(i), ++cells_;
 }
 
 // Splits the cell at `begin`, whose touched nodes stand at its end, by what they have seen of the splitter.
@@ -71,6 +73,7 @@ void Canonical::split_cell(Node begin) {
         if (u == first ? touched < length : seen[*u] != seen[u[-1]]) {
             part = at;
             length_[part] = 0;
+            ++cells_;
         }
         ++length_[part];
         position_[*u] = at;
@@ -82,41 +85,72 @@ void Canonical::split_cell(Node begin) {
         if (was_queued ? at != begin : at != largest) enqueue(at);
 }
 
+// Moves u to the end of its cell, where those stand that the splitter touches.
+void Canonical::touch(Node u, Node cell) {
+    if (touched_length_[cell] == 0) touched_cells_[touched_cell_count_++] = cell;
+    const Node at = position_[u], to = cell + length_[cell] - ++touched_length_[cell];
+    const Node other = order_[to];
+    order_[at] = other, position_[other] = at;
+    order_[to] = u, position_[u] = to;
+}
+
+// Cuts the touched nodes off the end of their cell.
+void Canonical::split_in_two(Node begin) {
+    const Node length = length_[begin], touched = touched_length_[begin];
+    touched_length_[begin] = 0;
+    if (touched == length) return;
+    const Node part = begin + length - touched;
+    length_[begin] = length - touched;
+    length_[part] = touched;
+    ++cells_;
+    for (Node i = part; i < begin + length; ++i) cell_[order_[i]] = part;
+    enqueue(queued_[begin] || touched <= length - touched ? part : begin);
+}
+
 void Canonical::refine(const GraphView& graph, const Control& control) {
-    while (queue_head_ < queue_.size()) {
+    while (queue_head_ < queue_.size() && cells_ < graph.num_nodes) {
         const Node begin = queue_[queue_head_++];
         queued_[begin] = 0;
         if (queue_head_ == queue_.size()) queue_.clear(), queue_head_ = 0;
         control.check();
-        splitter_.assign(order_.begin() + begin, order_.begin() + begin + length_[begin]);
-        touched_.clear();
-        touched_cells_.clear();
-        for (const Node v : splitter_) {
-            for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
-                const Node u = graph.indices[e], cell = cell_[u];
-                if (length_[cell] == 1) continue;
-                if (seen_[u] == 0) {
-                    touched_.push_back(u);
-                    if (touched_length_[cell] == 0) touched_cells_.push_back(cell);
-                    // Swap u to the touched end of its cell.
-                    const Node at = position_[u], to = cell + length_[cell] - ++touched_length_[cell];
-                    const Node other = order_[to];
-                    order_[at] = other, position_[other] = at;
-                    order_[to] = u, position_[u] = to;
-                }
-                seen_[u] += graph.weights ? weight_colour(graph.weights[e]) : 1;
-            }
-        }
-        std::sort(touched_cells_.begin(), touched_cells_.end());
-        for (const Node cell : touched_cells_) split_cell(cell);
-        for (const Node u : touched_) seen_[u] = 0;
+        touched_cell_count_ = 0;
+        if (length_[begin] == 1 && !graph.weights) refine_by_node(graph, order_[begin]);
+        else refine_by_cell(graph, begin);
     }
+}
+
+// One node and edges that are all alike: a node is next to it, or not.
+void Canonical::refine_by_node(const GraphView& graph, Node v) {
+    for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+        const Node u = graph.indices[e], cell = cell_[u];
+        if (length_[cell] > 1) touch(u, cell);
+    }
+    if (touched_cell_count_ > 1) std::sort(touched_cells_.begin(), touched_cells_.begin() + touched_cell_count_);
+    for (Node i = 0; i < touched_cell_count_; ++i) split_in_two(touched_cells_[i]);
+}
+
+void Canonical::refine_by_cell(const GraphView& graph, Node begin) {
+    const Node size = length_[begin];
+    std::copy_n(order_.begin() + begin, size, splitter_.begin());
+    Node touched = 0;
+    for (Node i = 0; i < size; ++i) {
+        const Node v = splitter_[i];
+        for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+            const Node u = graph.indices[e], cell = cell_[u];
+            if (length_[cell] == 1) continue;
+            if (seen_[u] == 0) touched_[touched++] = u, touch(u, cell);
+            seen_[u] += graph.weights ? weight_colour(graph.weights[e]) : 1;
+        }
+    }
+    if (touched_cell_count_ > 1) std::sort(touched_cells_.begin(), touched_cells_.begin() + touched_cell_count_);
+    for (Node i = 0; i < touched_cell_count_; ++i) split_cell(touched_cells_[i]);
+    for (Node i = 0; i < touched; ++i) seen_[touched_[i]] = 0;
 }
 
 const std::vector<Node>& Canonical::order(const GraphView& graph, const Control& control) {
     split_initially(graph);
     refine(graph, control);
-    for (Node begin = 0; begin < graph.num_nodes;) {
+    for (Node begin = 0; cells_ < graph.num_nodes;) {
         const Node length = length_[begin];
         if (length == 1) {
             ++begin;
@@ -127,6 +161,7 @@ const std::vector<Node>& Canonical::order(const GraphView& graph, const Control&
         length_[begin] = length - 1;
         length_[last] = 1;
         cell_[order_[last]] = last;
+        ++cells_;
         enqueue(last);
         refine(graph, control);
     }

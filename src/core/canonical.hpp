@@ -19,7 +19,11 @@ public:
 private:
     void split_initially(const GraphView& graph);
     void refine(const GraphView& graph, const Control& control);
+    void refine_by_node(const GraphView& graph, Node v);
+    void refine_by_cell(const GraphView& graph, Node begin);
+    void touch(Node u, Node cell);
     void split_cell(Node begin);
+    void split_in_two(Node begin);
     void enqueue(Node begin);
 
     std::vector<Node> order_, position_, cell_;        // cell_[u]: where u's cell begins
@@ -28,6 +32,7 @@ private:
     std::vector<std::uint64_t> seen_;                  // weight of the edges from the splitter to a node
     std::vector<Node> queue_, splitter_, touched_cells_, touched_;
     std::size_t queue_head_ = 0;
+    Node cells_ = 0, touched_cell_count_ = 0;
 };
 
 // Rewrites `graph` so that node i is the old order[i].

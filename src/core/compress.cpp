@@ -124,24 +124,21 @@ void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control&
     open_.clear();
     for (Node q = 0; q < inner; ++q) {
         if ((q & 0xffff) == 0) control.check();
-        const Node i = order_[q];
-        Function f{0, 0, 0, -1, -1};
-        if (!open_.empty() && open_.back().node == i) {
-            f = open_.back().sum;
-            open_.pop_back();
-        }
+        const Node i = order_[q], p = tree.parent[i + n] - n;
+        if (open_.empty() || open_.back().node != i) open_.push_back({i, {0, 0, 0, -1, -1}});
+        Function& f = open_.back().sum;
         threshold[i] = finish(i, 2 * static_cast<double>(tree.cut[i + n]), f);
-        const Node p = tree.parent[i + n] - n;
-        if (open_.empty() || open_.back().node != p) {
-            open_.push_back({p, f});
-        } else {
-            Function& sum = open_.back().sum;
-            sum.tail += f.tail;
-            sum.slopes += f.slopes;
-            sum.moment += f.moment;
-            sum.low = meld(sum.low, f.low, false);
-            sum.high = meld(sum.high, f.high, true);
+        if (open_.size() < 2 || open_[open_.size() - 2].node != p) {
+            open_.back().node = p;  // the first of its children: the sum so far
+            continue;
         }
+        Function& sum = open_[open_.size() - 2].sum;
+        sum.tail += f.tail;
+        sum.slopes += f.slopes;
+        sum.moment += f.moment;
+        sum.low = meld(sum.low, f.low, false);
+        sum.high = meld(sum.high, f.high, true);
+        open_.pop_back();
     }
 }
 
@@ -151,6 +148,10 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     keep[tree.root()] = 1;
     const int passes = height - 1;
     if (passes == 0) return;
+    if (lay_out(tree)) {
+        run_small(tree, passes, keep);
+        return;
+    }
     sort_by_subtree(tree);
     if (inner > kLarge) release(size_), release(heavy_), release(start_), release(cursor_);
     log_volume_.resize(inner), below_.assign(inner, 0.0), point_.resize(inner);

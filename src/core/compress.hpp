@@ -26,6 +26,9 @@ private:
         bool dead() const { return slope < 0; }
     };
 
+    bool lay_out(const Tree& tree);
+    void run_small(const Tree& tree, int passes, std::vector<char>& keep);
+
     void sort_by_subtree(const Tree& tree);
     void pass(const Tree& tree, double* threshold, const Control& control);
     double finish(Node node, double cut, Function& f);
@@ -36,6 +39,10 @@ private:
     std::vector<Point> point_;
     std::vector<double> log_volume_, below_, threshold_, seen_;
     std::vector<Node> order_, levels_, pairs_, size_, heavy_, start_, cursor_;
+    // The tables of small trees (compress_small.cpp).
+    std::vector<double> sum_;
+    std::vector<Node> depth_, nearest_;
+    std::vector<char> kept_;
 };
 
 // REMOVE as the paper writes it: take away the inner node whose removal raises the entropy least, until the tree is low

@@ -10,7 +10,7 @@ namespace sepool {
 namespace {
 
 constexpr std::int64_t kMaxNodes = std::numeric_limits<Node>::max() / 2;  // a binary tree has twice as many
-constexpr double kMaxVolume = 0x1p61;     // total volume in units; leaves room for sums of two
+constexpr int kVolumeBits = 61;           // of the total volume in units; leaves room for sums of two
 constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part are taken as such
 constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them
 constexpr double kAsymmetry = 1e-9;       // relative difference of A[u,v] and A[v,u] that counts as rounding
@@ -22,9 +22,7 @@ std::string number(double x) {
     return text;
 }
 
-std::string where(std::int64_t graph, std::int64_t num_graphs) {
-    return num_graphs > 1 ? " in graph " + std::to_string(graph) : "";
-}
+std::string where(std::int64_t graph, std::int64_t num_graphs) { return num_graphs > 1 ? " in graph " + std::to_string(graph) : ""; }
 
 [[noreturn]] void fail(const std::string& text) { throw std::invalid_argument(text); }
 
@@ -47,8 +45,7 @@ public:
         bool integers = true;
         for (std::int64_t i = 0; i < m; ++i) {
             if (!(w[i] >= 0) || std::isinf(w[i]))
-                fail("edge " + std::to_string(i) + place + " has weight " + number(w[i]) +
-                     "; weights must be finite and not negative");
+                fail("edge " + std::to_string(i) + place + " has weight " + number(w[i]) + "; weights must be finite and not negative");
             if (!counts(i)) continue;
             sum += w[i];
             if (w[i] > 0) smallest = std::min(smallest, w[i]);
@@ -65,10 +62,10 @@ public:
             if (counts(i)) parts = common_parts(w[i] / smallest, parts);
         if (parts > 0 && sum / smallest * parts * 4 <= kMaxInteger) return round_to(w, m, counts, smallest / parts);
         int exponent = 0;
-        std::frexp(sum * 4 / kMaxVolume, &exponent);
-        const double unit = std::ldexp(1.0, exponent);  // a power of two: no rounding but the last
-        for (std::int64_t i = 0; i < m; ++i)
-            units[i] = counts(i) && w[i] > 0 ? std::max<Weight>(1, std::llround(w[i] / unit)) : 0;
+        std::frexp(sum, &exponent);
+        // A power of two: no rounding but the last. Not less than the least double, of which all others are multiples.
+        const double unit = std::max(std::ldexp(1.0, exponent + 2 - kVolumeBits), std::numeric_limits<double>::denorm_min());
+        for (std::int64_t i = 0; i < m; ++i) units[i] = counts(i) && w[i] > 0 ? std::max<Weight>(1, std::llround(w[i] / unit)) : 0;
         return unit;
     }
 
@@ -127,9 +124,8 @@ void check_symmetry(Graph& g, Edge first_row, Node n, double unit, const std::st
             const bool listed = found != end && *found == u;
             const double here = !listed ? 0 : g.weights.empty() ? 1 : static_cast<double>(g.weights[back]);
             if (std::abs(there - here) > kAsymmetry * std::max(there, here))
-                fail("the graph" + place + " is directed: from node " + std::to_string(u) + " to " + std::to_string(v) +
-                     " weighs " + number(there * unit) + ", back weighs " + number(here * unit) +
-                     "; make it undirected or pass symmetrise=True");
+                fail("the graph" + place + " is directed: from node " + std::to_string(u) + " to " + std::to_string(v) + " weighs " +
+                     number(there * unit) + ", back weighs " + number(here * unit) + "; make it undirected or pass symmetrise=True");
             if (!g.weights.empty()) g.weights[e] = g.weights[back] = std::max(g.weights[e], g.weights[back]);
         }
     }
@@ -172,8 +168,8 @@ Csr build_csr(const EdgeLists<Id>& lists) {
             const std::int64_t u = lists.u[i], v = lists.v[i];
             if (u < 0 || v < 0 || u >= n || v >= n)
                 fail("edge " + std::to_string(i - lists.edge_ptr[b]) + where(b, lists.num_graphs) + " names node " +
-                     std::to_string(u < 0 || u >= n ? u : v) + ", but the graph has " + std::to_string(n) +
-                     " nodes (ids 0 to " + std::to_string(n - 1) + ")");
+                     std::to_string(u < 0 || u >= n ? u : v) + ", but the graph has " + std::to_string(n) + " nodes (ids 0 to " +
+                     std::to_string(n - 1) + ")");
             if (u == v) {
                 any_loop = true;
                 continue;

@@ -8,12 +8,16 @@ namespace sepool {
 double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out) {
     const Node n = tree.num_leaves, size = tree.size(), root = tree.root();
     // Number the kept nodes from the root down; near_[t - n] is the lowest kept node at or above the inner node t.
-    kept_.clear();
     near_.resize(size - n);
+    Node count = 0;
     for (Node t = root; t >= n; --t) {
+        if (static_cast<std::size_t>(count) == kept_.size()) kept_.resize(kept_.size() * 3 / 2 + 16);
         const Node above = t == root ? -1 : near_[tree.parent[t] - n];
-        near_[t - n] = keep[t] ? static_cast<Node>(kept_.size()) : above;
-        if (keep[t]) kept_.push_back({above, n, 0, 0, tree.volume[t], 0, 0});
+        Kept& k = kept_[count];  // written for every node, but counts only if the node is kept: no branch that cannot be foreseen
+        k.above = above, k.first = n, k.rise = k.number = 0;
+        k.volume = tree.volume[t], k.inside = k.loops = 0;
+        near_[t - n] = keep[t] ? count : above;
+        count += keep[t];
         kept_[near_[t - n]].inside += tree.cut[t];
     }
     // Leaves give their first node, their loops and the height 1 to what is above them, and so up.
@@ -26,7 +30,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         k.loops += graph.loop(u);
         k.rise = std::max(k.rise, Node{1});
     }
-    for (std::size_t i = kept_.size(); i-- > 1;) {
+    for (Node i = count - 1; i > 0; --i) {
         const Kept& k = kept_[i];
         Kept& up = kept_[k.above];
         up.first = std::min(up.first, k.first);
@@ -34,7 +38,8 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         up.inside += k.inside;
         up.loops += k.loops;
     }
-    if (kept_[0].rise > height) throw std::logic_error("a compressed tree is higher than asked for");
+    rise_ = kept_[0].rise;
+    if (rise_ > height) throw std::logic_error("a compressed tree is higher than asked for");
     kept_[0].rise = height;
 
     // The kept nodes of every level by first leaf: each stands on the levels from its own up to its parent's. Leaves that
@@ -108,7 +113,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         const Weight leaving = tree.volume[u] - graph.loop(u);
         if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[above_of(-1 - u)].volume) - log2(tree.volume[u]));
     }
-    for (std::size_t i = 1; i < kept_.size(); ++i) {
+    for (Node i = 1; i < count; ++i) {
         const Kept& k = kept_[i];
         const Weight leaving = k.volume - k.loops - 2 * k.inside;
         if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[k.above].volume) - log2(k.volume));

@@ -14,6 +14,12 @@ struct Levels {
     std::vector<Weight> cut;          // levels 0 .. height: weight of the edges that leave
     std::vector<double> entropy;
 
+    // Room for `times` as much as is there.
+    void reserve(double times) {
+        const auto more = [times](auto& values) { values.reserve(static_cast<std::size_t>(times * static_cast<double>(values.size()))); };
+        more(count), more(parent), more(volume), more(cut), more(entropy);
+    }
+
     void clear() { count.clear(), parent.clear(), volume.clear(), cut.clear(), entropy.clear(); }
 };
 
@@ -23,11 +29,15 @@ public:
     // that FILL adds change no entropy (Proposition 1). Returns the entropy.
     double run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out);
 
+    // The height of the last tree before chains were added.
+    Node rise() const { return rise_; }
+
 private:
     struct Kept {  // a node that stays, by falling position in the tree: the root is the first
         Node above, first, rise, number;
         Weight volume, inside, loops;
     };
+    Node rise_ = 0;
     std::vector<Kept> kept_;
     std::vector<Node> near_, leaf_of_, number_, begin_;
     std::vector<std::vector<Node>> level_;

@@ -45,12 +45,20 @@ class HeapMerger {
 public:
     HeapMerger(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges, const Control& control)
         : linkage_(linkage), log_total_(Log2()(problem.total)), volume_(problem.volume), merges_(merges), control_(control),
-          n_(static_cast<Node>(problem.volume.size())), rows_(n_, problem.pairs), name_(n_), into_(n_), hub_of_(n_, -1), outdated_(n_, 0) {
+          n_(static_cast<Node>(problem.volume.size())), rows_(n_, problem.pairs, control), name_(n_), into_(n_), hub_of_(n_, -1),
+          outdated_(n_, 0) {
         for (Node u = 0; u < n_; ++u) name_[u] = into_[u] = u;
         heap_.reserve(problem.pairs.size());
-        for (const Pair& p : problem.pairs) heap_.push_back({rate(p.c, p.a, p.b), p.c, p.a, p.b});
+        for (const Pair& p : problem.pairs) {
+            if ((heap_.size() & 0xffff) == 0) control.check();
+            heap_.push_back({rate(p.c, p.a, p.b), p.c, p.a, p.b});
+        }
         std::vector<Pair>().swap(problem.pairs);
-        std::make_heap(heap_.begin(), heap_.end(), Lower());
+        std::int64_t steps = 0;
+        std::make_heap(heap_.begin(), heap_.end(), [&](const Entry& x, const Entry& y) {
+            if ((++steps & 0xffff) == 0) control.check();
+            return Lower()(x, y);
+        });
     }
 
     void run() {

@@ -15,12 +15,16 @@ constexpr Edge kTinyArcs = 120;             // up to here, or twice that with tw
 constexpr Edge kSmallArcs = 1'000;          // up to here, and with two levels to arrange up to the next, two starts compete
 constexpr Edge kMiddleArcs = 20'000;
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
+constexpr int kQuickStarts = 20;            // on tiny graphs; a quarter of it on small ones
+constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
+constexpr int kMostLevels = 12;             // and no more than these: what is left to gain beyond, optimal compression gains
 
 // A graph without loops, or with all weights 1, is treated alike whatever company it comes in.
-void forget_trivial(GraphView& g) {
+GraphView forget_trivial(GraphView g) {
     if (g.weights && std::all_of(g.weights + g.indptr[0], g.weights + g.indptr[g.num_nodes], [](Weight w) { return w == 1; }))
         g.weights = nullptr;
     if (g.loops && std::all_of(g.loops, g.loops + g.num_nodes, [](Weight w) { return w == 0; })) g.loops = nullptr;
+    return g;
 }
 
 bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTinyArcs; }
@@ -34,7 +38,8 @@ void Builder::merge_tree(const GraphView& graph, Linkage linkage, Tree& tree, co
     tree.close();
 }
 
-void Builder::build(const GraphView& graph, const Options& options, Levels& out, Control& control) {
+void Builder::build(const GraphView& given, const Options& options, Levels& out, Control& control) {
+    const GraphView graph = forget_trivial(given);
     if (options.method == Method::fast && graph.num_arcs() > kCanonicalArcs) {
         control.enter("merging", 0.05);
         merge_by_rounds(graph, tree_, control);
@@ -55,14 +60,15 @@ void Builder::build(const GraphView& graph, const Options& options, Levels& out,
     } else {
         if (is_small_problem(view.num_nodes, view.num_arcs() / 2)) merge_tree(view, Linkage::relative, tree_, control);
         else merge_by_rounds(view, tree_, control);
-        compress_.run(tree_, options.height, keep_, control);
         if (options.method == Method::best) refine(view, options, control);
+        else compress_.run(tree_, options.height, keep_, control);
     }
     fill_.run(tree_, keep_, options.height, view, order.data(), out);
 }
 
-// Keeps the tree at hand if its entropy is the lowest so far. Returns its entropy.
-double Builder::compete(const GraphView& graph, int height) {
+// Compresses the tree at hand and keeps it if its entropy is the lowest so far. Returns its entropy.
+double Builder::compete(const GraphView& graph, int height, const Control& control) {
+    compress_.run(tree_, height, keep_, control);
     levels_.clear();
     const double entropy = fill_.run(tree_, keep_, height, graph, nullptr, levels_);
     if (entropy < best_entropy_) {
@@ -73,42 +79,100 @@ double Builder::compete(const GraphView& graph, int height) {
     return entropy;
 }
 
+// Hands the tree that has just competed to the refiner, compressed further if it is higher than what is refined.
+void Builder::load_refiner(const GraphView& graph, int levels, const Control& control) {
+    if (static_cast<int>(levels_.count.size()) != levels + 1) {
+        compress_.run(tree_, levels, keep_, control);
+        levels_.clear();
+        fill_.run(tree_, keep_, levels, graph, nullptr, levels_);
+    }
+    refiner_.load(graph, levels_);
+}
+
+// How many levels moves shall arrange: those that are asked for and that the tree at hand has use for. Others would hold
+// chains, through which every move has to climb. Compression still has the whole height.
+int Builder::levels_to_refine(const GraphView& graph, int height) const {
+    const int most = std::max<Node>(graph.num_nodes - 1, 2), used = std::max<int>(fill_.rise() + 1, kFewLevels);
+    return std::min({height, most, used, kMostLevels});
+}
+
 // Several starts for small graphs, one for large ones, each improved; the lowest entropy wins. Enters with the tree of
 // `fast`, and tries that of `paper` on small graphs, so the result is not worse than those.
 void Builder::refine(const GraphView& graph, const Options& options, Control& control) {
     const int height = options.height;
-    if (height == 1 || graph.num_arcs() == 0) return;
+    if (height == 1 || graph.num_arcs() == 0) {
+        compress_.run(tree_, height, keep_, control);
+        return;
+    }
     Random random(options.seed);
     best_entropy_ = std::numeric_limits<double>::infinity();
-    compete(graph, height);
+    compete(graph, height, control);
+    const int levels = levels_to_refine(graph, height);
     const Edge arcs = graph.num_arcs();
-    if (arcs <= kMiddleArcs) start_from_linkage(graph, Linkage::gain, height, control);
+    const auto start_from_linkage = [&](Linkage linkage) {
+        merge_tree(graph, linkage, tree_, control);
+        compete(graph, height, control);
+    };
+    if (arcs <= kMiddleArcs) start_from_linkage(Linkage::gain);
 
     control.enter("refining", 0.2);
-    refiner_.load_grown(graph, height, grower_, control);
-    improve(graph, height, random, control);
+    load_grown(graph, levels, control);
+    improve(graph, height, levels, random, control);
     if (is_tiny(arcs, height) || (arcs > kSmallArcs && arcs <= kMiddleArcs && height > 2)) {
         control.enter("refining", 0.5);
-        refiner_.load_singletons(graph, height);
-        improve(graph, height, random, control);
+        refiner_.load_singletons(graph, levels);
+        improve(graph, height, levels, random, control);
     }
     if (is_tiny(arcs, height) || (arcs <= kSmallArcs && (arcs <= kSmallArcs / 3 || height > 2))) {
-        start_from_linkage(graph, Linkage::relative, height, control);
-        improve(graph, height, random, control);
+        start_from_linkage(Linkage::relative);
+        load_refiner(graph, levels, control);
+        improve(graph, height, levels, random, control);
     }
+    if (arcs <= kSmallArcs) try_quick_starts(graph, height, levels, random, control);
     tree_.swap(best_tree_);
     keep_.swap(best_keep_);
 }
 
-void Builder::start_from_linkage(const GraphView& graph, Linkage linkage, int height, const Control& control) {
-    merge_tree(graph, linkage, tree_, control);
-    compress_.run(tree_, height, keep_, control);
-    compete(graph, height);
-    refiner_.load(graph, levels_);
+// Many clusterings by modularity, which differ in the order of moves, only settled. If one of them is the best tree so
+// far, it is worth more.
+void Builder::try_quick_starts(const GraphView& graph, int height, int levels, Random& random, const Control& control) {
+    const double before = best_entropy_;
+    const auto cluster = [&](const GraphView& items, const std::vector<Weight>& volume, int, std::vector<Node>& label) {
+        mover_.run(items, volume, random, label, control);
+    };
+    const int tries = height > 2 ? kQuickStarts : kQuickStarts / 2;
+    for (int i = is_tiny(graph.num_arcs(), height) ? tries : tries / 4; i > 0; --i) {
+        // Every other time one level more, from which compression takes its choice: the lowest clusters may be too small.
+        refiner_.load_clustered(graph, levels + i % 2, cluster);
+        if (i % 2 == 1) {
+            refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+            compete(graph, height, control);
+            load_refiner(graph, levels, control);
+        }
+        refiner_.settle(random, control);
+        refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+        compete(graph, height, control);
+    }
+    if (best_entropy_ >= before) return;
+    tree_ = best_tree_;
+    compete(graph, height, control);
+    load_refiner(graph, levels, control);
+    improve(graph, height, levels, random, control);
+}
+
+// Regions of growing size, level by level.
+void Builder::load_grown(const GraphView& graph, int levels, const Control& control) {
+    Weight total = 0;
+    for (Node u = 0; u < graph.num_nodes; ++u) total += graph.degree(u) + graph.loop(u);
+    refiner_.load_clustered(graph, levels,
+                            [&](const GraphView& items, const std::vector<Weight>& volume, int level, std::vector<Node>& label) {
+                                const double share = std::pow(static_cast<double>(level) / (levels - 1), 0.8);
+                                grower_.run(items, volume, Log2()(total) * share, label, control);
+                            });
 }
 
 // Settles and shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
-void Builder::improve(const GraphView& graph, int height, Random& random, const Control& control) {
+void Builder::improve(const GraphView& graph, int height, int levels, Random& random, const Control& control) {
     // Where time is short anyway: more shaking, and rounds for smaller gains.
     const bool thorough = graph.num_arcs() <= (height > 2 ? kMiddleArcs : kMiddleArcs / 5);
     for (double last = std::numeric_limits<double>::infinity();;) {
@@ -116,37 +180,40 @@ void Builder::improve(const GraphView& graph, int height, Random& random, const 
         for (int i = 0; i < (thorough ? 2 : 1); ++i) refiner_.shake(random, control);
         if (is_tiny(graph.num_arcs(), height)) refiner_.shake_pairs(control);
         refiner_.to_tree(Linkage::relative, merger_, tree_, control);
-        compress_.run(tree_, height, keep_, control);
-        const double entropy = compete(graph, height);
+        const double entropy = compete(graph, height, control);
         if (entropy > last * (1 - (thorough ? 0.1 : 1) * kLeastProgress)) return;
         last = entropy;
-        refiner_.load(graph, levels_);
+        load_refiner(graph, levels, control);
     }
 }
 
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control) {
-    // Graphs are handed out in runs, one result a run: few allocations for many small graphs, an even load for large ones.
+    // Graphs are handed out in runs: an even load. Each run has a result of its own, but all have one where there is one thread.
     const std::int64_t run = std::max<std::int64_t>(1, std::min<std::int64_t>(256, num_graphs / (8 * num_threads)));
-    std::vector<Levels> out((num_graphs + run - 1) / run);
-    std::atomic<std::size_t> next{0};
+    const std::int64_t runs = (num_graphs + run - 1) / run;
+    std::vector<Levels> out(num_threads == 1 ? std::min<std::int64_t>(runs, 1) : runs);
+    std::atomic<std::int64_t> next{0};
     std::exception_ptr failure;
     std::mutex guard;
     const auto work = [&] {
         try {
             Builder builder;
-            for (std::size_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < out.size();) {
-                const std::int64_t first = static_cast<std::int64_t>(r) * run, last = std::min(num_graphs, first + run);
+            for (std::int64_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < runs;) {
+                Levels& levels = out[num_threads == 1 ? 0 : r];
+                const std::int64_t first = r * run, last = std::min(num_graphs, first + run);
                 for (std::int64_t b = first; b < last; ++b) {
                     GraphView g = graphs;
                     g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
                     g.indptr += node_ptr[b];
                     if (g.loops) g.loops += node_ptr[b];
-                    forget_trivial(g);
-                    builder.build(g, options, out[r], control);
+                    builder.build(g, options, levels, control);
                     control.check();
                 }
                 control.done.fetch_add(last - first, std::memory_order_relaxed);
+                // What the first runs took tells what all will take.
+                if (num_threads == 1 && r == 3)
+                    levels.reserve(1.05 * static_cast<double>(node_ptr[num_graphs]) / static_cast<double>(node_ptr[last]));
             }
         } catch (...) {
             const std::lock_guard<std::mutex> lock(guard);
@@ -155,7 +222,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
         }
     };
     std::vector<std::thread> threads;
-    for (int i = 1; i < num_threads && static_cast<std::size_t>(i) < out.size(); ++i) threads.emplace_back(work);
+    for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
     work();
     for (auto& t : threads) t.join();
     if (failure) std::rethrow_exception(failure);

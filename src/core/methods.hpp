@@ -7,6 +7,7 @@
 #include "fill.hpp"
 #include "grow.hpp"
 #include "merge.hpp"
+#include "modularity.hpp"
 #include "refine.hpp"
 
 namespace sepool {
@@ -30,9 +31,12 @@ public:
 
 private:
     void refine(const GraphView& graph, const Options& options, Control& control);
-    void improve(const GraphView& graph, int height, Random& random, const Control& control);
-    void start_from_linkage(const GraphView& graph, Linkage linkage, int height, const Control& control);
-    double compete(const GraphView& graph, int height);
+    void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
+    double compete(const GraphView& graph, int height, const Control& control);
+    void load_refiner(const GraphView& graph, int levels, const Control& control);
+    void try_quick_starts(const GraphView& graph, int height, int levels, Random& random, const Control& control);
+    void load_grown(const GraphView& graph, int levels, const Control& control);
+    int levels_to_refine(const GraphView& graph, int height) const;
 
     Canonical canonical_;
     Graph relabelled_;
@@ -42,6 +46,7 @@ private:
     OptimalCompressor compress_;
     Filler fill_;
     Grower grower_;
+    ModularityMover mover_;
     Refiner refiner_;
     Tree tree_, best_tree_;
     std::vector<char> keep_, best_keep_;

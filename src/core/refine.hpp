@@ -1,24 +1,13 @@
 // Refinement: local moves on every level of a hierarchy, with the exact change of entropy.
 #pragma once
 
+#include <functional>
+
 #include "fill.hpp"
-#include "grow.hpp"
 #include "merge.hpp"
+#include "random.hpp"
 
 namespace sepool {
-
-// A small generator with an explicit seed: the same on every platform.
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 0x2545f4914f6cdd1dULL) {}
-    Node below(Node n) {
-        state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-        return static_cast<Node>(((state_ >> 32) * static_cast<std::uint64_t>(n)) >> 32);
-    }
-
-private:
-    std::uint64_t state_;
-};
 
 // A hierarchy whose nodes can move. H = const + (2/V) * sum over inner nodes t of (I_t - S_t) log2(v_t / V), where I_t is the
 // weight inside t and S_t the weight inside its children (their difference is the paper's cut), so a move changes only
@@ -31,8 +20,9 @@ public:
     // Takes over the tree in which every node of the graph is alone below the root.
     void load_singletons(const GraphView& graph, int height);
 
-    // Grows clusters, clusters of clusters and so on (see grow.hpp), and takes over the result.
-    void load_grown(const GraphView& graph, int height, Grower& grower, const Control& control);
+    // Clusters, clusters of clusters and so on: `cluster(items, volume, level, label)` gives the items of each level their labels.
+    using Clusterer = std::function<void(const GraphView&, const std::vector<Weight>&, int, std::vector<Node>&)>;
+    void load_clustered(const GraphView& graph, int height, const Clusterer& cluster);
 
     // Moves nodes, then clusters, level by level, to where H falls most, until no single move helps.
     void settle(Random& random, const Control& control);
@@ -46,6 +36,8 @@ public:
     void to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control& control);
 
 private:
+    static constexpr Edge kPatience = 64;  // while shaking, nodes and clusters with more edge ends stay where they are
+
     struct Cluster {
         Weight volume = 0, inside = 0, inside_children = 0;
         Edge arcs = 0;  // edge ends below: what it costs to look around
@@ -73,9 +65,7 @@ private:
     }
     // log2 of a volume's share of the whole. Shares instead of volumes shift the sum of costs by a constant and keep its
     // terms small, so that rounding stays far below the least change that counts.
-    double log_share(Weight volume) const {
-        return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0;
-    }
+    double log_share(Weight volume) const { return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0; }
 
     void reset(const GraphView& graph, int height);
     void sum_up();
@@ -99,7 +89,9 @@ private:
     double drain(const Control& control);
     double dissolve(int level, Node cluster);
     double dissolve_deeply(int level, Node cluster);
-    bool attempt(int level, Node cluster, Node partner, bool deeply, double allowance, const Control& control);
+    double scatter(int level, Node cluster);
+    enum class How { flat, deep, scatter };  // ways to take a cluster apart
+    bool attempt(int level, Node cluster, Node partner, How how, double allowance, const Control& control);
     void undo(std::size_t mark);
 
     GraphView graph_;

@@ -9,14 +9,21 @@ namespace sepool {
 // A merged cluster's id stays behind in the long rows of its neighbours and is dropped when such a row is rebuilt.
 class Rows {
 public:
-    Rows(Node n, const std::vector<Pair>& pairs) : row_(n) {
+    Rows(Node n, const std::vector<Pair>& pairs, const Control& control) : row_(n) {
         std::vector<Node> degree(n, 0);
         for (const Pair& p : pairs) ++degree[p.a], ++degree[p.b];
         std::size_t slots = 0;
         for (Node u = 0; u < n; ++u) slots += capacity(class_for(degree[u]));
         arena_.reserve(slots + slots / 4);
-        for (Node u = 0; u < n; ++u) row_[u] = {take(class_for(degree[u])), 0, 0, class_for(degree[u]), true};
-        for (const Pair& p : pairs) add(p.a, p.b, p.c), add(p.b, p.a, p.c);
+        for (Node u = 0; u < n; ++u) {
+            if ((u & 0xffff) == 0) control.check();
+            row_[u] = {take(class_for(degree[u])), 0, 0, class_for(degree[u]), true};
+        }
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            if ((i & 0xffff) == 0) control.check();
+            const Pair& p = pairs[i];
+            add(p.a, p.b, p.c), add(p.b, p.a, p.c);
+        }
     }
 
     Node size(Node u) const { return row_[u].live; }
@@ -70,9 +77,7 @@ private:
     }
     static bool is_short(const Row& row) { return row.size_class <= kShort; }
     static std::size_t extent(const Row& row) { return is_short(row) ? row.used : capacity(row.size_class); }
-    static std::size_t start(Node key, std::size_t mask) {
-        return (static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15ULL >> 32) & mask;
-    }
+    static std::size_t start(Node key, std::size_t mask) { return (static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15ULL >> 32) & mask; }
 
     std::size_t take(int size_class) {
         auto& list = free_[size_class];

@@ -3,14 +3,20 @@
 #include <array>
 
 namespace sepool {
+namespace {
 
-const double* Log2::table() {
-    static const std::array<double, kSize> values = [] {
-        std::array<double, kSize> v{};
-        for (Weight i = 1; i < kSize; ++i) v[i] = std::log2(static_cast<double>(i));
-        return v;  // v[0] = 0: a node without edges has no volume and adds nothing
-    }();
-    return values.data();
+template <std::size_t size>
+std::array<double, size> logs() {
+    std::array<double, size> values{};
+    for (std::size_t i = 1; i < size; ++i) values[i] = std::log2(static_cast<double>(i));
+    return values;
 }
+
+}  // namespace
+
+const double* const Log2::table_ = [] {
+    static const auto values = logs<kSize>();
+    return values.data();
+}();
 
 }  // namespace sepool

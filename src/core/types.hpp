@@ -41,8 +41,8 @@ struct Graph {
     std::vector<Weight> loops;    // empty: no loops
 
     GraphView view() const {
-        return {static_cast<Node>(indptr.size()) - 1, indptr.data(), indices.data(),
-                weights.empty() ? nullptr : weights.data(), loops.empty() ? nullptr : loops.data()};
+        return {static_cast<Node>(indptr.size()) - 1, indptr.data(), indices.data(), weights.empty() ? nullptr : weights.data(),
+                loops.empty() ? nullptr : loops.data()};
     }
 };
 
@@ -100,14 +100,15 @@ struct Tree {
     }
 };
 
-// log2 of a volume; small integers, which are what small graphs have, come from a table.
+// log2 of a volume; small integers, which are what small graphs have, come from a table. That of 0 is 0: a node without
+// edges has no volume and adds nothing.
 class Log2 {
 public:
-    double operator()(Weight v) const { return v < kSize ? table()[v] : std::log2(static_cast<double>(v)); }
+    double operator()(Weight v) const { return v < kSize ? table_[v] : std::log2(static_cast<double>(v)); }
 
 private:
     static constexpr Weight kSize = 4096;
-    static const double* table();
+    static const double* const table_;
 };
 
 struct Cancelled {};

@@ -56,7 +56,8 @@ inline void check_merge_tree(const Tree& tree, const GraphView& g) {
     std::vector<Weight> volume(size, 0), cut(size, 0);
     for (Node u = 0; u < n; ++u) volume[u] = g.degree(u) + g.loop(u);
     for (Node t = 0; t < size; ++t) {
-        require(t == size - 1 ? tree.parent[t] == -1 : tree.parent[t] > t && tree.parent[t] >= n && tree.parent[t] < size, "a parent is wrong");
+        require(t == size - 1 ? tree.parent[t] == -1 : tree.parent[t] > t && tree.parent[t] >= n && tree.parent[t] < size,
+                "a parent is wrong");
         require(volume[t] == tree.volume[t], "volumes do not add up");
         if (t < size - 1) volume[tree.parent[t]] += volume[t];
     }
@@ -92,7 +93,8 @@ inline double cost(const Tree& tree, const std::vector<char>& keep) {
     return sum;
 }
 
-// `out` holds one tree: heights exact, no empty cluster, assignments sorted above level 1, volumes and cuts those of the graph, H that of Eq. 3.
+// `out` holds one tree: heights exact, no empty cluster, assignments sorted above level 1, volumes and cuts those of the graph, H that of
+// Eq. 3.
 inline void check_levels(const Levels& out, const GraphView& g, int height) {
     const Node n = g.num_nodes;
     require(static_cast<int>(out.count.size()) == height + 1 && out.count[0] == n && out.count[height] == 1, "wrong counts");

@@ -75,7 +75,7 @@ void check_stages(OptimalCompressor& compressor, const Tree& tree, const GraphVi
     }
 }
 
-int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 12 : dice.between(1, 6)); }
+int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 64 : dice.between(1, 6)); }
 
 void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical, const GraphView& g) {
     check_canonical(canonical, g);

@@ -66,7 +66,7 @@ inline void add_shape(Dice& dice, Input& in, std::int64_t first, std::int64_t n)
 inline void add_weights(Dice& dice, Input& in) {
     const int kind = static_cast<int>(dice.below(9));
     if (kind < 3) return;
-    const double scale = dice.chance(3) ? std::ldexp(dice.real() + 0.1, static_cast<int>(dice.between(-900, 900))) : 1;
+    const double scale = dice.chance(3) ? std::ldexp(dice.real() + 0.1, static_cast<int>(dice.between(-1060, 900))) : 1;
     for (std::size_t i = 0; i < in.u.size(); ++i) {
         double x = 1;
         if (kind == 3) x = static_cast<double>(dice.between(1, 3));
@@ -92,8 +92,12 @@ inline void spoil(Dice& dice, Input& in) {
     in.broken = true;
     if (in.u.empty()) in.add(0, 0), in.w.resize(in.w.empty() ? 0 : 1, 1.0);
     const auto i = static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(in.u.size())));
-    const std::int64_t ids[] = {in.n, -1, in.n + dice.below(1000), std::numeric_limits<std::int64_t>::max(),
-                                std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 32};
+    const std::int64_t ids[] = {in.n,
+                                -1,
+                                in.n + dice.below(1000),
+                                std::numeric_limits<std::int64_t>::max(),
+                                std::numeric_limits<std::int64_t>::min(),
+                                std::int64_t{1} << 32};
     const double weights[] = {-1, -1e-300, std::nan(""), HUGE_VAL, -HUGE_VAL};
     if (dice.chance(2)) {
         (dice.chance(2) ? in.u : in.v)[i] = ids[dice.below(6)];

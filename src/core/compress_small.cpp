@@ -1,0 +1,78 @@
+// Optimal compression of small trees. The functions f_{t,j} of compress.cpp are asked only at the log volumes of the
+// ancestors of t, so they are tables with one entry an ancestor. That takes time and memory for the sum of all depths,
+// which high trees cannot afford, but it is plain arithmetic along rows and for small trees several times as fast.
+
+#include <algorithm>
+
+#include "compress.hpp"
+
+namespace sepool {
+namespace {
+
+constexpr Node kMostInner = 256;       // inner nodes that are worth a look at their depths
+constexpr Node kMostEntries = 1 << 12;  // of a table
+
+}  // namespace
+
+// The row of a node has an entry for each of its ancestors, from the root down, and one for itself. Says whether the
+// tables stay small.
+bool OptimalCompressor::lay_out(const Tree& tree) {
+    const Node n = tree.num_leaves, inner = tree.size() - n;
+    if (inner > kMostInner) return false;
+    depth_.resize(inner), start_.resize(inner);
+    Node entries = 0;
+    for (Node i = inner - 1; i >= 0; --i) {
+        depth_[i] = i == inner - 1 ? 0 : depth_[tree.parent[i + n] - n] + 1;
+        start_[i] = entries;
+        entries += depth_[i] + 1;
+        if (entries > kMostEntries) return false;
+    }
+    log_volume_.resize(entries), sum_.resize(entries), below_.assign(inner, 0.0);
+    return true;
+}
+
+void OptimalCompressor::run_small(const Tree& tree, int passes, std::vector<char>& keep) {
+    const Node n = tree.num_leaves, inner = tree.size() - n;
+    const auto entries = sum_.size();
+    kept_.resize(entries * passes);
+    const Log2 log2;
+    for (Node i = inner - 1; i >= 0; --i) {
+        double* const row = log_volume_.data() + start_[i];
+        if (i < inner - 1) std::copy_n(log_volume_.data() + start_[tree.parent[i + n] - n], depth_[i], row);
+        row[depth_[i]] = log2(tree.volume[i + n]);
+    }
+    // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
+    for (Node i = 0; i + 1 < inner; ++i) below_[tree.parent[i + n] - n] += below_[i] + static_cast<double>(tree.cut[i + n]);
+    for (Node i = 0; i < inner; ++i) below_[i] *= 2 * log_volume_[start_[i] + depth_[i]];
+
+    for (int j = 0; j < passes; ++j) {
+        std::fill(sum_.begin(), sum_.end(), 0.0);
+        for (Node i = 0; i + 1 < inner; ++i) {
+            const Node depth = depth_[i];
+            const double* const x = log_volume_.data() + start_[i];
+            const double* const children = sum_.data() + start_[i];
+            double* const above = sum_.data() + start_[tree.parent[i + n] - n];
+            char* const stays = kept_.data() + entries * j + start_[i];
+            const double cut = 2 * static_cast<double>(tree.cut[i + n]), kept = cut * x[depth] + below_[i];
+            const bool tie = cut > 0;  // a node that holds no edge between its children is not worth a level
+            below_[i] = children[depth];
+            for (Node d = 0; d < depth; ++d) {
+                const double gone = cut * x[d] + children[d];
+                stays[d] = (kept < gone) | (tie & (kept == gone));
+                above[d] += std::min(kept, gone);
+            }
+        }
+    }
+    // From the root down: levels_ are left below, and the nearest node that stays has the depth nearest_.
+    levels_.resize(inner), nearest_.resize(inner);
+    levels_[inner - 1] = passes, nearest_[inner - 1] = 0;
+    for (Node i = inner - 2; i >= 0; --i) {
+        const Node p = tree.parent[i + n] - n;
+        const bool stays = levels_[p] > 0 && kept_[entries * (levels_[p] - 1) + start_[i] + nearest_[p]];
+        keep[i + n] = stays;
+        levels_[i] = levels_[p] - stays;
+        nearest_[i] = stays ? depth_[i] : nearest_[p];
+    }
+}
+
+}  // namespace sepool
