@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+import page_epoch
+import page_pyg
 import page_quality
 import page_speed
 from page import Section, verdict_table
@@ -16,6 +18,9 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "relabel": page_quality.relabel,
     "speed": page_speed.speed,
     "scale": page_speed.scale,
+    "pyg": page_pyg.pyg,
+    "epoch": page_epoch.epoch,
+    "epoch_cuda": page_epoch.epoch_cuda,
 }
 
 HEAD = """\

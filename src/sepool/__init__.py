@@ -6,11 +6,23 @@
 CodingTree(height=2, nodes=6, clusters=[6, 2, 1], entropy=1.6995)
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sepool.build import coding_tree, coding_trees
 from sepool.entropy import one_dimensional_entropy, structural_entropy
 from sepool.graph import Graph, GraphBatch, as_graph, as_graph_batch
 from sepool.tree import CodingTree, TreeBatch
 from sepool.treefile import TreeFormatError
+
+if TYPE_CHECKING:
+    from sepool import nn as nn
+    from sepool.data import hierarchy as hierarchy
+    from sepool.graphfile import load_graphs as load_graphs
+    from sepool.graphfile import save_graphs as save_graphs
+    from sepool.transforms import AddCodingTree as AddCodingTree
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,3 +38,33 @@ __all__ = [
     "one_dimensional_entropy",
     "structural_entropy",
 ]
+
+# What needs PyTorch Geometric is imported when it is asked for, and left out of a star import.
+_LAZY = {
+    "AddCodingTree": "sepool.transforms",
+    "hierarchy": "sepool.data",
+    "load_graphs": "sepool.graphfile",
+    "nn": "sepool",
+    "save_graphs": "sepool.graphfile",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sepool' has no attribute {name!r}")
+    try:
+        if _LAZY[name] == "sepool":  # a module of the package itself
+            return import_module(f"sepool.{name}")
+        value = getattr(import_module(_LAZY[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "torch_geometric"):
+            raise
+        raise ImportError(
+            f"sepool.{name} needs PyTorch Geometric: pip install 'sepool[torch]'"
+        ) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,4 +1,4 @@
-"""The command line: ``sepool tree`` and ``sepool doctor``."""
+"""The command line: ``sepool tree``, ``sepool doctor`` and the commands of `sepool.bench.cli`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import os
 import platform
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -23,7 +22,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import sepool
+from sepool.bench.cli import register
 from sepool.build import METHODS, core_options
+from sepool.errors import FAILURE, one_line_errors
 from sepool.io import atomic_write, check_output
 from sepool.treefile import tree_suffix
 
@@ -43,7 +44,6 @@ OPTIONAL = {
     "networkx": "networkx",
     "igraph": "igraph",
 }
-BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 
 
 @app.callback()
@@ -79,7 +79,7 @@ def tree(
     debug: Debug = False,
 ) -> None:
     """Find the coding tree of a graph and say what is in it."""
-    with _one_line_errors(debug):
+    with one_line_errors(debug):
         core_options(height, method, seed, threads, None)  # complain before reading a large file
         if output is not None:
             tree_suffix(check_output(output))
@@ -136,26 +136,6 @@ def doctor() -> None:
         _console().print(f"{name:<16} {state}", style=style)
     if rows["core"].startswith("broken"):
         raise typer.Exit(FAILURE)
-
-
-@contextmanager
-def _one_line_errors(debug: bool) -> Iterator[None]:
-    """Turns exceptions into a line on stderr and an exit code."""
-    try:
-        yield
-        return
-    except KeyboardInterrupt:
-        code, text = INTERRUPTED, "interrupted"
-    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        code, text = BAD_INPUT, str(error)
-        if isinstance(error, OSError) and error.strerror:
-            text = f"{error.filename}: {error.strerror}"
-    except Exception as error:
-        code, text = FAILURE, f"{type(error).__name__}: {error} (--debug shows where)"
-    if debug:
-        traceback.print_exc()
-    print(f"sepool: {text}", file=sys.stderr)
-    raise typer.Exit(code)
 
 
 @contextmanager
@@ -218,3 +198,6 @@ def _write_labels(path: Path, found: sepool.CodingTree) -> None:
 
 def _console() -> Console:
     return Console(highlight=False, markup=False, soft_wrap=True)
+
+
+register(app)

@@ -1,0 +1,47 @@
+"""Pools a batch of graphs along their coding trees, level by level, and back again.
+
+`AddCodingTree` gives every graph its tree; PyG's own `Batch` and `DataLoader` join trees as they
+join everything else.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch_geometric.data import Batch, Data
+from torch_geometric.utils import barabasi_albert_graph, to_undirected
+
+import sepool
+from sepool.nn import SEPooling, SEPUnpooling
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    graphs = []
+    for num_nodes in (20, 50, 100):
+        edges = to_undirected(barabasi_albert_graph(num_nodes, 2))
+        graphs.append(Data(x=torch.ones(num_nodes, 1), edge_index=edges))
+    batch = Batch.from_data_list(sepool.AddCodingTree(height=3).apply_all(graphs))
+
+    # The hierarchy of the whole batch: level 0 are the nodes, level 3 the roots.
+    levels = sepool.hierarchy(batch)
+    pool, unpool = SEPooling(), SEPUnpooling()
+    x = batch.x
+    print(f"level 0: {len(x):3} nodes, {batch.num_edges} directed edges")
+    for level in range(1, levels.height + 1):
+        # The new features, and the new graph with its weights: S H and S A S^T.
+        x, edge_index, edge_weight, of_graph = pool(x, levels, level)
+        sizes = torch.bincount(of_graph).tolist()
+        print(
+            f"level {level}: {len(x):3} nodes ({sizes} a graph), {edge_index.size(1)} edges, "
+            f"weight {edge_weight.sum():.0f}, features sum to {x.sum():.0f}"
+        )
+
+    # Every root was given one for each of its nodes; going down, every node learns that number.
+    for level in range(levels.height, 0, -1):
+        x = unpool(x, levels, level)
+    sizes = x.flatten()[batch.ptr[:-1]].int().tolist()
+    print(f"back on level 0, the first node of each graph knows how large it is: {sizes}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Graphs with their trees in one small file, read without running code.
+
+`save_graphs` writes a NumPy archive (``.npz``), version 1 of the format:
+
+- ``about``: a JSON text: the attributes in order, the types of the tensors, and what is no tensor;
+- ``nodes``: the number of nodes of every graph;
+- the arrays of `sepool.edgecode`: every undirected edge once;
+- ``x``, ``y``, ...: one array an attribute, all graphs together; ``x.counts``, ...: how many rows
+  are of each graph. Whole numbers, one-hot features among them, take as few bytes as fit;
+- the arrays of `sepool.treecache` and ``symmetric``, if the graphs have trees.
+
+What is pooled along the trees is not stored, but summed again when the file is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data, InMemoryDataset
+
+from sepool.archive import ArchiveError, Arrays, read_archive, write_archive
+from sepool.edgecode import decode_edges, encode_edges
+from sepool.edges import pointers
+from sepool.io import StrPath
+from sepool.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
+from sepool.pyg import POOLED, read_dataset
+from sepool.treecache import pack_forest, unpack_forest
+
+FORMAT, VERSION = "sepool-graphs", 1
+
+
+def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None:
+    """Writes graphs, and their trees if they have some, whole or not at all.
+
+    Args:
+        path: the file; its name ends in ``.npz`` by custom.
+        graphs: an in-memory dataset or a list of graphs with the same attributes: tensors, or what
+            JSON can hold.
+
+    Raises:
+        TypeError: an attribute can not be stored.
+        ValueError: a tree is not that of its graph's edges.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import sepool
+        >>> pair = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=torch.eye(2))
+        >>> pairs = sepool.AddCodingTree(2).apply_all([pair] * 3)
+        >>> with TemporaryDirectory() as folder:
+        ...     save_graphs(Path(folder, "pairs.npz"), pairs)
+        ...     load_graphs(Path(folder, "pairs.npz"))[0]
+        Data(edge_index=[2, 2], x=[2, 2], tree=[22])
+    """
+    dataset = _as_dataset(graphs)
+    nodes, edges, _ = read_dataset(dataset, None)
+    data: Any = dataset._data
+    arrays: Arrays = {"nodes": nodes, **encode_edges(nodes, edges)}
+    types, others = {}, {}
+    for key, value in data.to_dict().items():
+        if key in ("edge_index", "num_nodes", "_num_nodes", "tree"):
+            continue
+        if isinstance(value, Tensor):
+            arrays[key] = value.detach().cpu().numpy()
+            arrays[f"{key}.counts"] = np.diff(_slices(dataset, key, value))
+            types[key] = str(value.dtype).removeprefix("torch.")
+        else:
+            others[key] = value
+    if "tree" in data:
+        arrays.update(_tree_arrays(dataset, nodes, edges))
+    about = {
+        "keys": [key for key in data.to_dict() if key != "_num_nodes"],
+        "types": types,
+        "others": others,
+    }
+    try:
+        arrays["about"] = np.array(json.dumps(about))
+    except TypeError as error:
+        raise TypeError(f"an attribute is neither a tensor nor fit for JSON: {error}") from None
+    write_archive(path, FORMAT, VERSION, arrays)
+
+
+def load_graphs(path: StrPath) -> InMemoryDataset:
+    """Reads what `save_graphs` wrote, as an in-memory dataset.
+
+    Raises:
+        sepool.archive.ArchiveError: the file is damaged, or not of this kind.
+    """
+    arrays = read_archive(path, FORMAT, VERSION)
+    try:
+        return _read(arrays)
+    except ArchiveError as error:
+        raise ArchiveError(f"{path}: {error}") from None
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise ArchiveError(f"{path}: the arrays do not fit together ({error})") from None
+
+
+def _read(arrays: Arrays) -> InMemoryDataset:
+    about = json.loads(str(arrays["about"]))
+    nodes = arrays["nodes"].astype(np.int64)
+    counts, ends = decode_edges(arrays, nodes)
+    stored: dict[str, Any] = {"edge_index": torch.from_numpy(ends)}
+    slices = {"edge_index": torch.from_numpy(pointers(counts))}
+    for key, dtype in about["types"].items():
+        stored[key] = torch.from_numpy(arrays[key]).to(getattr(torch, dtype))
+        slices[key] = torch.from_numpy(pointers(arrays[f"{key}.counts"]))
+    for key, value in about["others"].items():
+        stored[key] = value
+        slices[key] = torch.arange(len(nodes) + 1)
+    if "counts" in arrays:
+        trees = unpack_forest(arrays, nodes)
+        weight = stored[POOLED].double().numpy() if POOLED in stored else None
+        numbers, stops = pack_blocks(
+            trees, EdgeBlocks(counts, ends[0], ends[1], weight), arrays["symmetric"]
+        )
+        stored["tree"], slices["tree"] = torch.from_numpy(numbers), torch.from_numpy(stops)
+    data = Data()
+    for key in about["keys"]:
+        data[key] = int(nodes.sum()) if key == "num_nodes" else stored[key]
+    if "num_nodes" in about["keys"] and len(nodes) > 1:
+        data._store._num_nodes = nodes.tolist()
+    dataset = InMemoryDataset()
+    dataset._data, dataset.slices = data, slices if len(nodes) > 1 else None
+    return dataset
+
+
+def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Arrays:
+    tree: Any = dataset._data.tree
+    blocks = Blocks(tree.cpu().numpy(), _slices(dataset, "tree", tree))
+    heights = np.unique(-blocks.numbers[blocks.ends[:-1]])
+    if len(heights) > 1:
+        raise ValueError(f"the graphs have trees of the heights {heights.tolist()}; expected one")
+    trees, symmetric = trees_of(blocks)
+    wrong = np.flatnonzero(trees.counts[:, 0] != nodes)
+    if len(wrong):
+        raise ValueError(f"graph {wrong[0]}: its tree is of another graph; add the trees again")
+    again = pack_blocks(trees, edges, symmetric)
+    if not np.array_equal(again.numbers, blocks.numbers):
+        raise ValueError("a tree is not of its graph's edges; add the trees after the last change")
+    return {**pack_forest(trees), "symmetric": symmetric}
+
+
+def _as_dataset(graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset:
+    if isinstance(graphs, InMemoryDataset):
+        return graphs if graphs._indices is None else graphs.copy()
+    graphs = list(graphs)
+    if not graphs:
+        raise ValueError("there are no graphs to save")
+    dataset = InMemoryDataset()
+    dataset._data, dataset.slices = InMemoryDataset.collate(graphs)
+    return dataset
+
+
+def _slices(dataset: InMemoryDataset, key: str, value: Tensor) -> Ints:
+    """Where the graphs begin in an attribute; of a single graph PyG keeps no record."""
+    if dataset.slices is None:
+        return np.array([0, value.numel()])
+    found: Ints = dataset.slices[key].numpy()
+    return found

@@ -1,0 +1,204 @@
+"""Coding trees for torch-geometric-pool: its SEP pooler with the trees of this package.
+
+That package cuts pooling into select, reduce, connect and lift. `CodingTreeSelect` takes the place
+of its own SEP selector, and all else works with it::
+
+    from tgp.data.transforms import PreCoarsening
+    from sepool.integrations.tgp import coding_tree_pooling
+
+    pooler = coding_tree_pooling(method="best")
+    out = pooler(x=data.x, adj=data.edge_index)             # pooled once
+    x = pooler(x=out.x, so=out.so, lifting=True)            # and back
+    data = PreCoarsening(poolers=[pooler, pooler])(data)    # two levels of one tree, for a dataset
+
+The other way round, `released_trees` brings the trees of its selector, a port of the code that was
+released with the paper, to this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from sepool.build import coding_trees, core_options
+from sepool.data import Hierarchy
+from sepool.edges import compress, pointers
+from sepool.graph import GraphBatch, as_graph
+from sepool.packing import Forest, Ints, ranges
+from sepool.tree import CodingTree, TreeBatch
+
+MISSING: ModuleNotFoundError | None = None
+SEPSelect: Any = nn.Module
+try:
+    poolers, select, utils = map(import_module, ("tgp.poolers", "tgp.select", "tgp.utils"))
+    SEPSelect = select.SEPSelect
+except ModuleNotFoundError as error:
+    MISSING = error
+
+
+class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
+    """The SEP selector of torch-geometric-pool, with the coding trees of this package.
+
+    Args:
+        method: "best", "fast" or "paper"; see `sepool.coding_tree`.
+        seed: decides between equals where "best" tries several ways.
+        num_threads: how many threads build the trees of a batch; all cores by default.
+        s_inv_op: how `tgp` finds the inverse of the assignment: "transpose" or "inverse".
+
+    Raises:
+        ImportError: torch-geometric-pool is not installed.
+    """
+
+    def __init__(
+        self,
+        method: str = "best",
+        *,
+        seed: int = 0,
+        num_threads: int | None = None,
+        s_inv_op: str = "transpose",
+    ) -> None:
+        _need_tgp()
+        super().__init__(s_inv_op=s_inv_op)
+        core_options(1, method, seed, num_threads, None)
+        self.method, self.seed, self.num_threads = method, seed, num_threads
+
+    def multi_level_select(
+        self,
+        edge_index: Any = None,
+        edge_weight: Tensor | None = None,
+        *,
+        batch: Tensor | None = None,
+        num_nodes: int | None = None,
+        levels: int = 1,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """One ``SelectOutput`` for each of the lowest levels of trees of height ``levels + 1``."""
+        if levels < 1:
+            raise ValueError(f"levels must be at least 1, got {levels}")
+        edge_index, edge_weight = utils.connectivity_to_edge_index(edge_index, edge_weight)
+        if num_nodes is None:
+            num_nodes = int(edge_index.max()) + 1 if batch is None else len(batch)
+        if num_nodes == 0:
+            options = {"batch": batch, "num_nodes": 0, "levels": levels}
+            empty: list[Any] = super().multi_level_select(edge_index, edge_weight, **options)
+            return empty
+        batch = edge_index.new_zeros(num_nodes) if batch is None else batch
+        forest = self._trees(edge_index, edge_weight, batch, levels + 1)
+        outputs = []
+        for clusters, count in _assignments(forest, levels):
+            index = torch.from_numpy(clusters).to(edge_index.device)
+            outputs.append(
+                select.SelectOutput(
+                    cluster_index=index, num_supernodes=count, s_inv_op=self.s_inv_op
+                )
+            )
+        return outputs
+
+    def _trees(
+        self, edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor, height: int
+    ) -> Forest:
+        if bool((batch[1:] < batch[:-1]).any()):
+            raise ValueError("the nodes of a batch must be sorted by their graph")
+        _, graph, sizes = torch.unique_consecutive(batch, return_inverse=True, return_counts=True)
+        nodes = pointers(sizes.cpu().numpy())
+        owner, order = graph[edge_index[0]].sort(stable=True)
+        row, col = (edge_index[:, order].cpu().numpy()) - nodes[owner.cpu().numpy()]
+        weight = None
+        if edge_weight is not None:
+            weight = edge_weight.detach().flatten()[order].double().cpu().numpy()
+        ends = pointers(np.bincount(owner.cpu().numpy(), minlength=len(nodes) - 1))
+        # Every arc counts as an edge: the same tree where both directions are there, and one where
+        # they are not.
+        rows = compress(nodes, ends, row, col, weight, both=False, self_loops=False)
+        options: dict[str, Any] = {"method": self.method, "seed": self.seed}
+        graphs = GraphBatch(nodes, *rows)
+        return Forest.of(coding_trees(graphs, height, num_threads=self.num_threads, **options))
+
+    def __repr__(self) -> str:
+        return f"CodingTreeSelect(method={self.method!r}, seed={self.seed})"
+
+
+def coding_tree_pooling(
+    method: str = "best", *, seed: int = 0, num_threads: int | None = None, **options: Any
+) -> Any:
+    """The SEP pooler of torch-geometric-pool with `CodingTreeSelect` inside.
+
+    Args:
+        method: as in `CodingTreeSelect`, like the next two.
+        seed: decides between equals.
+        num_threads: how many threads build the trees of a batch.
+        **options: what ``tgp.poolers.SEPPooling`` takes, for instance ``remove_self_loops``.
+    """
+    _need_tgp()
+    pooler = poolers.SEPPooling(**options)
+    inverse = options.get("s_inv_op", "transpose")
+    pooler.selector = CodingTreeSelect(method, seed=seed, num_threads=num_threads, s_inv_op=inverse)
+    return pooler
+
+
+def select_output(levels: Hierarchy, level: int) -> Any:
+    """A level of a hierarchy that `sepool.AddCodingTree` made, as torch-geometric-pool takes it."""
+    _need_tgp()
+    if not 1 <= level <= levels.height:
+        raise ValueError(f"level must be 1 to {levels.height}, the height of the tree, got {level}")
+    clusters = levels.assignment(level)
+    return select.SelectOutput(cluster_index=clusters, num_supernodes=levels.num_clusters(level))
+
+
+def released_trees(
+    edges: Sequence[NDArray[Any]], nodes: Sequence[int] | NDArray[np.int64], height: int
+) -> TreeBatch:
+    """The trees of torch-geometric-pool's own SEP selector, which follows the released code.
+
+    Args:
+        edges: the undirected edges of every graph, one row an edge.
+        nodes: the number of nodes of every graph.
+        height: of the trees, at least 2.
+    """
+    _need_tgp()
+    selector, found = SEPSelect(), []
+    for pairs, count in zip(edges, nodes, strict=True):
+        both = torch.from_numpy(np.concatenate([pairs, pairs[:, ::-1]]).T.astype(np.int64))
+        outputs = selector.multi_level_select(both, num_nodes=int(count), levels=height - 1)
+        labels, levels = np.arange(count), []
+        for output in outputs:
+            labels = output.cluster_index.numpy()[labels]
+            levels.append(labels)
+        graph = as_graph(np.asarray(pairs, np.int64).reshape(-1, 2), num_nodes=int(count))
+        found.append(CodingTree.from_levels(graph, levels))
+    sizes = pointers([sum(tree.counts) for tree in found])[:-1]
+    return TreeBatch(
+        np.array([tree.counts for tree in found]),
+        np.concatenate([tree.parent for tree in found]),
+        np.concatenate([tree.volume for tree in found]).astype(np.int64),
+        np.concatenate([tree.cut for tree in found]).astype(np.int64),
+        np.array([tree.entropy for tree in found]),
+        np.ones(len(found)),
+        np.column_stack([sizes - np.arange(len(found)), sizes]),
+    )
+
+
+def _assignments(forest: Forest, levels: int) -> list[tuple[Ints, int]]:
+    """For each of the lowest levels: the cluster of every node below, and how many there are."""
+    counts, found = forest.counts, []
+    start = pointers(counts[:, :-1].sum(axis=1))[:-1]
+    for level in range(levels):
+        local = forest.parent[ranges(start, counts[:, level])]
+        above = pointers(counts[:, level + 1])
+        found.append((np.repeat(above[:-1], counts[:, level]) + local, int(above[-1])))
+        start = start + counts[:, level]
+    return found
+
+
+def _need_tgp() -> None:
+    if MISSING is not None:
+        raise ImportError(
+            f"sepool.integrations.tgp needs torch-geometric-pool ({MISSING}): "
+            "pip install torch-geometric-pool"
+        ) from MISSING

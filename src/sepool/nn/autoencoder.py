@@ -1,0 +1,124 @@
+"""The autoencoder with which the paper looks at what pooling destroys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from sepool.data import hierarchy
+from sepool.nn.convs import Conv, Prepared
+from sepool.nn.dense import Dense
+from sepool.nn.linear import Linear
+from sepool.nn.ops import Adjacency, unpool
+from sepool.nn.sep_pooling import REDUCTIONS, _one_of, family, reduce_to
+from sepool.nn.sepg import make_conv
+from sepool.nn.sepn import run_conv
+
+
+class SEPAutoencoder(nn.Module):
+    """Reconstructs node features from clusters (Wu et al., ICML 2022, Section 4.1, Appendix A.1).
+
+    Two convolutions, SEP to the first level of the tree, SEP-U back, two convolutions and a linear
+    layer: ``X' = dec(S^T S enc(X))``, trained to ``min ||X - X'||^2``. The decoder sees the graph,
+    but of the features only what the clusters keep.
+
+    Args:
+        in_channels: the width of the features, and of their reconstruction.
+        hidden: the width in between.
+        layers: how many convolutions stand before SEP, and after SEP-U.
+        conv: as in `SEPN`.
+        level: the level it pools to, step by step: 1 in the paper, which picks a height whose first
+            level keeps about a quarter of the nodes. Where no height has such a first level, a
+            higher one may.
+        reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
+        dense: whether a linear layer with ReLU follows SEP and SEP-U (the released code).
+        norm: whether these are followed by batch normalisation (the released code).
+        replicas: how many models to hold side by side on one graph, as in `SEPN`; None for one.
+
+    Example:
+        >>> import sepool, torch
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = Data(x=torch.tensor([[0.0], [1], [2], [3]]), edge_index=edges)
+        >>> path = sepool.AddCodingTree(height=2)(path)
+        >>> SEPAutoencoder(1)(path).shape
+        torch.Size([4, 1])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int = 32,
+        layers: int = 2,
+        *,
+        conv: str | Callable[[int, int], nn.Module] = "GCN",
+        level: int = 1,
+        reduce: str = "sum",
+        dense: bool = False,
+        norm: bool = False,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"layers must be at least 1, got {layers}")
+        if level < 1:
+            raise ValueError(f"level must be at least 1, got {level}")
+        self.in_channels, self.hidden, self.replicas = in_channels, hidden, replicas
+        self.level = level
+        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
+        widths = [in_channels] + [hidden] * (2 * layers - 1)
+        self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in widths)
+        self.denses = nn.ModuleList(
+            Dense(hidden, hidden, norm=norm, replicas=replicas) for _ in range(2 if dense else 0)
+        )
+        self.last = Linear(hidden, in_channels, replicas=replicas)
+
+    def reset_parameters(self) -> None:
+        """Draws new weights."""
+        for layer in (*self.convs, *self.denses, self.last):
+            layer.reset_parameters()
+
+    def forward(self, data: Data) -> Tensor:
+        """The reconstruction: ``(N, width)``, or ``(N, R, width)`` of replicas."""
+        x = data.x
+        if x is None or x.size(-1) != self.in_channels:
+            width = None if x is None else x.size(-1)
+            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        levels = hierarchy(data)
+        if levels.height < self.level:
+            raise ValueError(
+                f"the model pools to level {self.level}, the tree has height {levels.height}; "
+                f"add a tree with AddCodingTree(height={self.level + 1})"
+            )
+        weight = data.get("edge_weight", None)
+        a = Adjacency.from_edges(data.edge_index, weight, len(x), levels.kind)
+        first = self.convs[0]
+        graph = first.prepare(a) if isinstance(first, Conv) else Prepared(a)
+        half = len(self.convs) // 2
+        if self.replicas is not None:
+            x = x.unsqueeze(1)
+        for conv in self.convs[:half]:
+            x = run_conv(conv, x, graph).relu()
+        for level in range(1, self.level + 1):
+            x = reduce_to(x, levels, level, self.reduce)
+        x = self._dense(0, x)
+        for level in range(self.level, 0, -1):
+            x = unpool(x, *family(levels, level))
+        x = self._dense(1, x)
+        for conv in self.convs[half:]:
+            x = run_conv(conv, x, graph).relu()
+        out: Tensor = self.last(x)
+        return out
+
+    def _dense(self, i: int, x: Tensor) -> Tensor:
+        out: Tensor = self.denses[i](x) if len(self.denses) else x
+        return out
+
+    def __repr__(self) -> str:
+        conv, layers = type(self.convs[0]).__name__, len(self.convs) // 2
+        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
+        return (
+            f"SEPAutoencoder({self.in_channels}, {self.hidden}, layers={layers}, "
+            f"conv={conv}{replicas})"
+        )

@@ -1,0 +1,243 @@
+"""The five convolutions of the paper's tables, over an `Adjacency`, alone or as replicas.
+
+Each computes what PyG's layer of that name computes with its default options (the tests compare
+them, gradients included); unlike it, each is reproducible on a GPU bit for bit, and can hold the
+weights of many replicas.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from sepool.nn.linear import Linear, add_rows
+from sepool.nn.ops import Adjacency, attend, edge_softmax, row_sums, rows_like, unpool
+
+
+class Prepared(NamedTuple):
+    """What a convolution needs of a graph and can know before training.
+
+    Attributes:
+        adjacency: what is gathered from whom.
+        node: one more number for every node, as a column, where the convolution needs one.
+    """
+
+    adjacency: Adjacency
+    node: Tensor | None = None
+
+
+class Conv(nn.Module):
+    """A convolution, in two steps where it can be cut so: what it gathers, and what it learns.
+
+    ``gather`` has no weights, so that what the first layer gathers of a dataset is the same in
+    every epoch; ``combine`` acts on every node alone. `GAT` cannot be cut (``gathers`` is False).
+    """
+
+    gathers = True
+    node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
+
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """What the convolution needs of a graph."""
+        return Prepared(a)
+
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """What every node sees: itself and its neighbours."""
+        raise NotImplementedError
+
+    def combine(self, gathered: Tensor) -> Tensor:
+        """The new features of every node, from what it sees."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The new features of every node."""
+        return self.combine(self.gather(x, prepared))
+
+    def reset_parameters(self) -> None:
+        """Draws new weights."""
+        for layer in self.children():
+            if isinstance(layer, Linear):
+                layer.reset_parameters()
+
+
+class GCN(Conv):
+    """Kipf and Welling, "Semi-supervised classification with graph convolutional networks", 2017.
+
+    ``D^-1/2 (A + I) D^-1/2 X W + b``; a node that has a loop already gets no second one.
+    """
+
+    node_is_loop = True
+
+    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.linear = Linear(in_channels, out_channels, replicas=replicas)
+
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """The normalised adjacency, and the weight of every node's own loop."""
+        loop = _without_loop(a)
+        scale = (a.degree() + loop).clamp(min=1e-12).rsqrt()
+        weight = scale.index_select(0, a.row) * scale.index_select(0, a.index)
+        if a.weight is not None:
+            weight = weight * a.weight
+        return Prepared(a.weighted(weight), (loop * scale * scale).unsqueeze(1))
+
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """``D^-1/2 (A + I) D^-1/2 X``; loops are entries of the adjacency where `node` is None."""
+        gathered = prepared.adjacency.propagate(x)
+        return gathered if prepared.node is None else gathered + rows_like(prepared.node, x) * x
+
+    def combine(self, gathered: Tensor) -> Tensor:
+        """``X W + b``."""
+        out: Tensor = self.linear(gathered)
+        return out
+
+    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The new features; of input and output, the narrower is propagated."""
+        if self.linear.in_channels < self.linear.out_channels:
+            return self.combine(self.gather(x, prepared))
+        return self.linear.shift(self.gather(self.linear.product(x), prepared))
+
+
+class GIN(Conv):
+    """Xu et al., "How powerful are graph neural networks?", 2019: ``MLP(X + A X)``.
+
+    The perceptron has two layers with a ReLU between them, as wide as the output.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.first = Linear(in_channels, out_channels, replicas=replicas)
+        self.second = Linear(out_channels, out_channels, replicas=replicas)
+
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """``X + A X``."""
+        return x + prepared.adjacency.propagate(x)
+
+    def combine(self, gathered: Tensor) -> Tensor:
+        """The perceptron."""
+        out: Tensor = self.second(self.first(gathered).relu())
+        return out
+
+
+class SAGE(Conv):
+    """Hamilton et al., "Inductive representation learning on large graphs", 2017.
+
+    ``mean of the neighbours W_1 + X W_2 + b``, the mean weighted by the edges.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.neighbours = Linear(in_channels, out_channels, replicas=replicas)
+        self.root = Linear(in_channels, out_channels, bias=False, replicas=replicas)
+
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """The adjacency, and what turns its sums into means."""
+        return Prepared(a, a.degree().clamp(min=1e-12).reciprocal().unsqueeze(1))
+
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The mean of the neighbours, and the node itself."""
+        mean = rows_like(prepared.node, x) * prepared.adjacency.propagate(x)
+        return torch.cat([mean, x], -1)
+
+    def combine(self, gathered: Tensor) -> Tensor:
+        """``X_1 W_1 + X_2 W_2 + b``."""
+        mean, own = gathered.chunk(2, dim=-1)
+        out: Tensor = self.neighbours(mean.contiguous()) + self.root(own.contiguous())
+        return out
+
+
+class Cheb(Conv):
+    """Defferrard et al., "Convolutional neural networks on graphs", 2016, with ``K = 2``.
+
+    ``X W_1 - D^-1/2 A D^-1/2 X W_2 + b``: the scaled Laplacian, its largest eigenvalue taken as 2,
+    of the adjacency without loops.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.root = Linear(in_channels, out_channels, replicas=replicas)
+        self.laplacian = Linear(in_channels, out_channels, bias=False, replicas=replicas)
+
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """The Laplacian's part off the diagonal."""
+        apart = (a.row != a.index).to(torch.get_default_dtype())
+        weight = apart if a.weight is None else apart * a.weight
+        turned = a.transpose() if not a.symmetric else (a.ptr, None, None)
+        ptr, _, order = turned  # PyG counts the edges that leave a node
+        degree = row_sums(weight if order is None else weight[order], ptr)
+        scale = torch.where(degree > 0, degree.clamp(min=1e-12).rsqrt(), 0)
+        weight = -scale.index_select(0, a.row) * scale.index_select(0, a.index) * weight
+        return Prepared(a.weighted(weight))
+
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The node itself, and what the Laplacian makes of it."""
+        return torch.cat([x, prepared.adjacency.propagate(x)], -1)
+
+    def combine(self, gathered: Tensor) -> Tensor:
+        """``X_1 W_1 + X_2 W_2 + b``."""
+        own, spread = gathered.chunk(2, dim=-1)
+        out: Tensor = self.root(own.contiguous()) + self.laplacian(spread.contiguous())
+        return out
+
+
+class GAT(Conv):
+    """Velickovic et al., "Graph attention networks", 2018, one head.
+
+    Edges weigh ``softmax(LeakyReLU(a_1 . W x_i + a_2 . W x_j))``, every node sees itself too; edge
+    weights play no role.
+    """
+
+    gathers = False
+
+    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.linear = Linear(in_channels, out_channels, bias=False, replicas=replicas)
+        self.score = Linear(out_channels, 2, bias=False, replicas=replicas)
+        lead = () if replicas is None else (replicas,)
+        self.bias = nn.Parameter(torch.zeros(*lead, out_channels))
+
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """The adjacency with exactly one loop a node."""
+        apart = a.row != a.index
+        nodes = torch.arange(a.num_nodes, device=a.ptr.device)
+        row, order = torch.cat([a.row[apart], nodes]).sort(stable=True)
+        col = torch.cat([a.index[apart], nodes])[order]
+        ptr = torch._convert_indices_from_coo_to_csr(row, a.num_nodes)
+        return Prepared(Adjacency(ptr, col, None, a.symmetric))
+
+    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The new features of every node."""
+        a = prepared.adjacency
+        x = self.linear(x)
+        target, source = self.score(x).unbind(-1)
+        ptr, _, order = a.transpose()
+        score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
+        share = edge_softmax(a, F.leaky_relu(score, 0.2))
+        return add_rows(attend(a, x, share), self.bias)
+
+    def reset_parameters(self) -> None:
+        """Draws new weights; the bias is 0."""
+        super().reset_parameters()
+        nn.init.zeros_(self.bias)
+
+
+def _without_loop(a: Adjacency) -> Tensor:
+    """1 for every node that has no loop, else 0."""
+    loops = (a.row == a.index).to(torch.get_default_dtype())
+    return (row_sums(loops, a.ptr) == 0).to(loops.dtype)
+
+
+CONVS: dict[str, Any] = {
+    "GCN": GCN,
+    "GIN": GIN,
+    "GAT": GAT,
+    "ChebNet": Cheb,
+    "GraphSAGE": SAGE,
+}

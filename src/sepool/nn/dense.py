@@ -1,0 +1,98 @@
+"""The layer that follows SEP and SEP-U in SEP-N: linear, ReLU, dropout."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from sepool.nn.dropout import Dropout
+from sepool.nn.linear import Linear
+
+
+class Dense(nn.Module):
+    """``dropout(ReLU(x W + b))``, one row a node.
+
+    Args:
+        in_channels: the width of the input.
+        out_channels: the width of the output.
+        dropout: the share that is dropped.
+        norm: whether batch normalisation and a second ReLU follow the first (the released code).
+        salt: a number that no other such layer of the model has (see `Dropout`).
+        replicas: how many replicas, side by side (see `Linear`); None for one plain layer.
+
+    Example:
+        >>> Dense(3, 5)(torch.ones(8, 3)).shape
+        torch.Size([8, 5])
+        >>> Dense(3, 5, replicas=2)(torch.ones(8, 2, 3)).shape
+        torch.Size([8, 2, 5])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        dropout: float = 0.0,
+        norm: bool = False,
+        *,
+        salt: int = 0,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.linear = Linear(in_channels, out_channels, replicas=replicas)
+        self.norm = BatchNorm(out_channels, replicas) if norm else None
+        self.drop = Dropout(dropout, salt)
+
+    def reset_parameters(self) -> None:
+        """Draws new weights."""
+        self.linear.reset_parameters()
+        if self.norm is not None:
+            self.norm.reset_parameters()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """One row in, one row out."""
+        x = self.linear(x).relu()
+        if self.norm is not None:
+            x = self.norm(x).relu()
+        dropped: Tensor = self.drop(x)
+        return dropped
+
+
+class BatchNorm(nn.Module):
+    """Batch normalisation over the nodes, as `torch.nn.BatchNorm1d`; for each replica on its own.
+
+    Args:
+        width: the number of features.
+        replicas: how many replicas stand side by side, ``x`` of the shape ``(N, R, width)``; None
+            for ``x`` of the shape ``(N, width)``.
+
+    Example:
+        >>> BatchNorm(1)(torch.tensor([[1.0], [3.0]])).round().flatten().tolist()
+        [-1.0, 1.0]
+    """
+
+    mean: Tensor
+    var: Tensor
+
+    def __init__(self, width: int, replicas: int | None = None) -> None:
+        super().__init__()
+        shape = (width,) if replicas is None else (replicas, width)
+        self.weight, self.bias = nn.Parameter(torch.ones(shape)), nn.Parameter(torch.zeros(shape))
+        self.register_buffer("mean", torch.zeros(shape))
+        self.register_buffer("var", torch.ones(shape))
+
+    def reset_parameters(self) -> None:
+        """Forgets what was seen and learned."""
+        for zero in (self.bias, self.mean):
+            nn.init.zeros_(zero)
+        for one in (self.weight, self.var):
+            nn.init.ones_(one)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalises by the nodes at hand in training, by those seen in training otherwise."""
+        learned = self.mean.view(-1), self.var.view(-1), self.weight.view(-1), self.bias.view(-1)
+        return F.batch_norm(x.flatten(1), *learned, training=self.training).view_as(x)
+
+    def __repr__(self) -> str:
+        replicas = "" if self.weight.dim() == 1 else f", replicas={len(self.weight)}"
+        return f"BatchNorm({self.weight.size(-1)}{replicas})"

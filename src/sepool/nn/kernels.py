@@ -1,0 +1,104 @@
+"""Sums of gathered rows on a GPU, in Triton, which comes with PyTorch's builds for GPUs."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+ROWS, WIDTH = 16, 64  # of the tile that one program sums
+
+
+@triton.jit
+def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
+              RELU: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """Every row of the tile walks its entries in order: the same bits in every run."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    inside = row < rows
+    wide = column < width
+    start = tl.load(ptr + row, mask=inside, other=0)
+    end = tl.load(ptr + row + 1, mask=inside, other=0)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for step in range(tl.max(end - start)):
+        entry = start + step
+        there = entry < end
+        source = tl.load(index + entry, mask=there, other=0) if INDEX else entry
+        values = tl.load(
+            x + source[:, None] * width + column[None, :],
+            mask=there[:, None] & wide[None, :],
+            other=0.0,
+        )
+        if RELU:
+            values = tl.maximum(values, 0.0)
+        if WEIGHT:
+            values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
+        total += values
+    place = out + row[:, None] * width + column[None, :]
+    tl.store(place, total, mask=inside[:, None] & wide[None, :])
+
+
+@triton.jit
+def _copy_rows(x, index, gate, out, rows, width, GATE: tl.constexpr, ROWS: tl.constexpr,
+               WIDTH: tl.constexpr):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    inside = (row < rows)[:, None] & (column < width)[None, :]
+    source = tl.load(index + row, mask=row < rows, other=0)
+    values = tl.load(x + source[:, None] * width + column[None, :], mask=inside, other=0.0)
+    place = row[:, None] * width + column[None, :]
+    if GATE:
+        values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
+    tl.store(out + place, values, mask=inside)
+
+
+def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
+    """The grid, and the tile of one program: narrow rows get a narrow tile with more of them.
+
+    No tile is square: Triton 3.6 takes its rows for its columns then, and fails to compile.
+    """
+    wide = min(WIDTH, triton.next_power_of_2(max(width, 1)))
+    tall = ROWS * WIDTH // wide
+    tall = 2 * tall if tall == wide else tall
+    return (triton.cdiv(rows, tall), triton.cdiv(width, wide)), tall, wide
+
+
+def copy_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
+    """``x[index]``, and 0 wherever the gate is not above 0."""
+    x, width = x.contiguous(), x.size(1)
+    out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
+    if out.numel():
+        grid, *tile = _tiles(len(index), width)
+        gate = x if gate is None else gate.contiguous()
+        _copy_rows[grid](x, index, gate, out, len(index), width, gate is not x, *tile)
+    return out
+
+
+def sum_rows(
+    x: Tensor,
+    ptr: Tensor,
+    index: Tensor | None = None,
+    weight: Tensor | None = None,
+    relu: bool = False,
+) -> Tensor:
+    """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``."""
+    x = x.contiguous()
+    rows, width = len(ptr) - 1, x.size(1)
+    out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
+    grid, *tile = _tiles(rows, width)
+    empty = ptr  # stands for what is not there
+    _sum_rows[grid](
+        x,
+        ptr,
+        empty if index is None else index,
+        x if weight is None else weight,
+        out,
+        rows,
+        width,
+        index is not None,
+        weight is not None,
+        relu,
+        *tile,
+    )
+    return out

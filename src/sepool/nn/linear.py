@@ -1,0 +1,96 @@
+"""Linear layers that can hold many replicas: weights with a leading axis, one model a replica."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+def add_rows(x: Tensor, bias: Tensor) -> Tensor:
+    """Adds a row to all rows, or the row of a replica to the rows of that replica."""
+    if bias.dim() == 1 or x.dim() == 3:
+        return x + bias
+    return (x.view(len(bias), -1, x.size(1)) + bias.unsqueeze(1)).view_as(x)
+
+
+def side_by_side(x: Tensor, weight: Tensor) -> Tensor:
+    """``x W`` of many replicas: ``(N, R, in)``, or ``(N, 1, in)`` for all, to ``(N, R, out)``."""
+    if x.size(1) == 1:  # one large product
+        wide = x.squeeze(1) @ weight.transpose(0, 1).flatten(1)
+        return wide.view(len(x), len(weight), weight.size(2))
+    return (x.transpose(0, 1) @ weight).transpose(0, 1).contiguous()
+
+
+class Linear(nn.Module):
+    """``x W + b``, alone or for many replicas at once.
+
+    With ``replicas=R`` the weight has the shape ``(R, in, out)``. The rows of a matrix ``x`` are
+    cut into ``R`` equal parts, one a replica: the same as ``R`` layers, each on its own part. An
+    ``x`` of the shape ``(N, R, in)`` has the replicas side by side, which suits many models on one
+    graph; ``(N, 1, in)`` is seen by all.
+
+    Args:
+        in_channels: the width of the input.
+        out_channels: the width of the output.
+        bias: whether something is added.
+        replicas: how many replicas; None for one plain layer.
+
+    Example:
+        >>> Linear(3, 5, replicas=2)(torch.ones(8, 3)).shape
+        torch.Size([8, 5])
+        >>> Linear(3, 5, replicas=2)(torch.ones(8, 1, 3)).shape
+        torch.Size([8, 2, 5])
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, bias: bool = True, replicas: int | None = None
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels = in_channels, out_channels
+        lead = () if replicas is None else (replicas,)
+        self.weight = nn.Parameter(torch.empty(*lead, in_channels, out_channels))
+        self.bias = nn.Parameter(torch.empty(*lead, out_channels)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws new weights: uniform, up to the root of 6 / (in + out) (Glorot); biases are 0."""
+        bound = math.sqrt(6 / (self.in_channels + self.out_channels))
+        nn.init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """One row in, one row out."""
+        if self.weight.dim() == 3 and x.dim() == 2 and self.bias is not None:
+            parts = x.view(len(self.weight), -1, self.in_channels)
+            return torch.baddbmm(self.bias.unsqueeze(1), parts, self.weight).flatten(0, 1)
+        if self.weight.dim() == 2 and x.dim() == 2 and self.bias is not None:
+            return torch.addmm(self.bias, x, self.weight)
+        return self.shift(self.product(x))
+
+    def product(self, x: Tensor) -> Tensor:
+        """``x W`` alone."""
+        if self.weight.dim() == 2:
+            return x @ self.weight
+        if x.dim() == 3:
+            return side_by_side(x, self.weight)
+        return (x.view(len(self.weight), -1, self.in_channels) @ self.weight).flatten(0, 1)
+
+    def product_of(self, blocks: Sequence[Tensor]) -> Tensor:
+        """``x W``, for an ``x`` whose columns come in blocks that need not be joined."""
+        rows = torch.split(self.weight, [block.size(-1) for block in blocks], dim=-2)
+        parts = zip(blocks, rows, strict=True)
+        products = [x @ w if self.weight.dim() == 2 else side_by_side(x, w) for x, w in parts]
+        return sum(products[1:], products[0])
+
+    def shift(self, x: Tensor) -> Tensor:
+        """``x + b`` alone."""
+        return x if self.bias is None else add_rows(x, self.bias)
+
+    def __repr__(self) -> str:
+        replicas = "" if self.weight.dim() == 2 else f", replicas={len(self.weight)}"
+        bias = "" if self.bias is not None else ", bias=False"
+        return f"Linear({self.in_channels}, {self.out_channels}{bias}{replicas})"

@@ -1,0 +1,30 @@
+"""A batch whose convolutions are worked out as far as they depend on no weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from sepool.data import Hierarchy
+from sepool.nn.convs import Prepared
+
+
+@dataclass
+class PreparedBatch:
+    """What a model needs of a batch, and nothing that changes while it is trained.
+
+    Attributes:
+        x: the features of every node, or what the first convolution gathers of them.
+        gathered: whether ``x`` is the latter.
+        levels: the hierarchy of the batch.
+        prepared: what a convolution needs of a level, by level.
+        link: the summed input features of every graph, where a model wants them.
+    """
+
+    x: Tensor
+    gathered: bool
+    levels: Hierarchy
+    prepared: Mapping[int, Prepared]
+    link: Tensor | None = None

@@ -1,0 +1,139 @@
+"""SEP and SEP-U: pooling and unpooling along a coding tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from sepool.data import Hierarchy
+from sepool.nn.ops import pool_max, pool_relu, pool_sum, rows_like, unpool
+
+REDUCTIONS = ("sum", "mean", "max")
+POOLED = ("weighted", "binary")
+
+
+class Pooled(NamedTuple):
+    """What `SEPooling` returns: a graph whose nodes are the clusters of a level."""
+
+    x: Tensor
+    edge_index: Tensor
+    edge_weight: Tensor | None
+    batch: Tensor
+
+
+class SEPooling(nn.Module):
+    """Pools the nodes of a level into their clusters on the next.
+
+    Wu et al., "Structural entropy guided graph hierarchical pooling", ICML 2022, Eq. 2:
+    ``P = S H`` and ``A' = S A S^T``. It has no weights.
+
+    Args:
+        reduce: how the members of a cluster are joined: "sum" (the paper), "mean" or "max".
+        pooled: "weighted" for ``S A S^T`` (the paper; the weight inside a cluster is a loop), or
+            "binary" for its pattern without loops (the authors' released code).
+
+    Example:
+        >>> import sepool
+        >>> from torch_geometric.data import Data
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = Data(x=torch.eye(4), edge_index=edges)
+        >>> levels = sepool.hierarchy(sepool.AddCodingTree(height=2)(path))
+        >>> pooled = SEPooling()(path.x, levels, level=1)
+        >>> pooled.x
+        tensor([[1., 1., 0., 0.],
+                [0., 0., 1., 1.]])
+        >>> pooled.edge_index, pooled.edge_weight
+        (tensor([[0, 0, 1, 1],
+                [0, 1, 0, 1]]), tensor([2., 1., 1., 2.]))
+    """
+
+    def __init__(self, reduce: str = "sum", pooled: str = "weighted") -> None:
+        super().__init__()
+        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
+        self.pooled = _one_of("pooled", pooled, POOLED)
+
+    def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Pooled:
+        """Pools ``x``, one row for every node of level ``level - 1``, to ``level``."""
+        check_level(x, levels, level, level - 1)
+        x = reduce_to(x, levels, level, self.reduce)
+        if self.pooled == "binary":
+            return Pooled(x, levels.edges_apart(level), None, levels.batch(level))
+        edges, weight = levels.edges[level - 1], levels.weights[level - 1]
+        return Pooled(x, edges, weight, levels.batch(level))
+
+    def __repr__(self) -> str:
+        return f"SEPooling(reduce={self.reduce!r}, pooled={self.pooled!r})"
+
+
+class SEPUnpooling(nn.Module):
+    """Gives every node of a level the features of its cluster on the next: ``S^T P`` (Eq. 15).
+
+    Args:
+        reduce: "sum" (the paper) copies; "mean" divides by the size of the cluster.
+
+    Example:
+        >>> import sepool
+        >>> from torch_geometric.data import Data
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> levels = sepool.hierarchy(sepool.AddCodingTree(2)(Data(edge_index=edges, num_nodes=4)))
+        >>> SEPUnpooling()(torch.tensor([[5.0], [7.0]]), levels, level=1).flatten()
+        tensor([5., 5., 7., 7.])
+    """
+
+    def __init__(self, reduce: str = "sum") -> None:
+        super().__init__()
+        self.reduce = _one_of("reduce", reduce, ("sum", "mean"))
+
+    def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
+        """Unpools ``x``, one row for every cluster of ``level``, to ``level - 1``."""
+        check_level(x, levels, level, level)
+        if self.reduce == "mean":
+            x = x / rows_like(levels.sizes[level - 1], x)
+        return unpool(x, *family(levels, level))
+
+    def __repr__(self) -> str:
+        return f"SEPUnpooling(reduce={self.reduce!r})"
+
+
+def family(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Who belongs to whom between a level and the one below, as `pool_sum` takes it."""
+    order = levels.order if level == 1 else None
+    return levels.ptr(level), levels.assignment(level), order
+
+
+def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool = False) -> Tensor:
+    """The sum, mean or maximum of the members of every cluster of ``level``; of ``relu(x)`` too."""
+    if reduce == "max":
+        return pool_max(x.relu() if relu else x, *family(levels, level))
+    pool = pool_relu if relu else pool_sum
+    summed = pool(x, *family(levels, level))
+    if reduce == "mean":
+        summed = summed / rows_like(levels.sizes[level - 1].clamp(min=1), x)
+    return summed
+
+
+def read_out(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Tensor:
+    """The sum or mean over the nodes of a level, for every graph."""
+    if level == levels.height:  # one root a graph
+        return x
+    ptr = levels.graph_ptr(level)
+    summed = pool_sum(x, ptr, levels.batch(level))
+    return summed / rows_like(ptr.diff().clamp(min=1), x) if reduce == "mean" else summed
+
+
+def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:
+    """Raises where a level does not exist, or the rows are not those of level ``rows``."""
+    if not 1 <= level <= levels.height:
+        raise ValueError(f"level must be 1 to {levels.height}, the height of the tree, got {level}")
+    if not torch.compiler.is_compiling() and len(x) != levels.num_clusters(rows):
+        raise ValueError(
+            f"x has {len(x)} rows, but level {rows} has {levels.num_clusters(rows)} nodes"
+        )
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return value

@@ -1,0 +1,197 @@
+"""SEP-G: graph classification with structural entropy pooling."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from sepool.data import Hierarchy, hierarchy
+from sepool.nn.convs import CONVS, Conv
+from sepool.nn.dropout import Dropout
+from sepool.nn.linear import Linear
+from sepool.nn.ops import Adjacency, pooled_adjacency
+from sepool.nn.prepared import PreparedBatch
+from sepool.nn.sep_pooling import _one_of, read_out, reduce_to
+
+
+class SEPG(nn.Module):
+    """SEP-G of Wu et al., ICML 2022 (Section 3.3): blocks of a convolution and a SEP layer.
+
+    Every block's pooled features are read out, and a perceptron of three layers (``hidden``,
+    ``hidden / 2``, classes) sees all readouts side by side. ReLU throughout.
+
+    Args:
+        in_channels: the width of the node features.
+        hidden: the width of the blocks.
+        out_channels: the number of classes.
+        height: the height of the trees; at least ``blocks``.
+        conv: "GCN", "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given as a
+            function of its two widths, for instance ``torch_geometric.nn.GATv2Conv``.
+        layers: how many convolutions.
+        blocks: how many of them are followed by SEP: all three in the paper, 2 in the released
+            code, where the last convolution is read out as it is.
+        reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
+        pooled: the pooled adjacency: "weighted" (the paper) or "binary" (the released code).
+        readout: "sum" (the paper) or "mean".
+        input_link: whether the classifier also sees the sum of the input features (in the released
+            code it does, on IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
+        dropout: the share dropped after each hidden layer of the perceptron.
+        replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one.
+
+    Example:
+        >>> import sepool
+        >>> from torch_geometric.data import Batch
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = sepool.AddCodingTree(height=3)(Data(x=torch.eye(4), edge_index=edges))
+        >>> model = SEPG(4, 16, 2)
+        >>> model(Batch.from_data_list([path, path, path])).shape
+        torch.Size([3, 2])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        height: int = 3,
+        *,
+        conv: str | Callable[[int, int], nn.Module] = "GCN",
+        layers: int = 3,
+        blocks: int | None = None,
+        reduce: str = "sum",
+        pooled: str = "weighted",
+        readout: str = "sum",
+        input_link: bool = False,
+        dropout: float = 0.0,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        blocks = min(layers, height) if blocks is None else blocks
+        if not 0 <= blocks <= min(layers, height):
+            raise ValueError(
+                f"blocks must be at most {layers} (layers) and {height} (height), got {blocks}"
+            )
+        self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
+        self.height, self.blocks, self.replicas = height, blocks, replicas
+        self.reduce = _one_of("reduce", reduce, ("sum", "mean", "max"))
+        self.readout = _one_of("readout", readout, ("sum", "mean"))
+        self.binary = _one_of("pooled", pooled, ("weighted", "binary")) == "binary"
+        self.input_link = input_link
+        widths = [in_channels] + [hidden] * layers
+        self.convs = nn.ModuleList(
+            make_conv(conv, a, b, replicas) for a, b in itertools.pairwise(widths)
+        )
+        seen = hidden * layers + (in_channels if input_link else 0)
+        self.first = Linear(seen, hidden, replicas=replicas)
+        self.second = Linear(hidden, hidden // 2, replicas=replicas)
+        self.last = Linear(hidden // 2, out_channels, replicas=replicas)
+        self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
+
+    def reset_parameters(self) -> None:
+        """Draws new weights."""
+        for layer in (*self.convs, self.first, self.second, self.last):
+            layer.reset_parameters()
+
+    def forward(self, data: Data) -> Tensor:
+        """The logits of every graph in a batch that `AddCodingTree` prepared."""
+        if data.x is None or data.x.size(-1) != self.in_channels:
+            width = None if data.x is None else data.x.size(-1)
+            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        levels = hierarchy(data)
+        if levels.height < self.blocks:
+            raise ValueError(
+                f"the model pools {self.blocks} times, the trees have height {levels.height}; "
+                f"add trees with AddCodingTree(height={self.blocks}) or more"
+            )
+        x, edges, weight = data.x, data.edge_index, data.get("edge_weight", None)
+        return self.classify(self.embed(x, edges, weight, levels))
+
+    def embed(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, levels: Hierarchy
+    ) -> Tensor:
+        """What the classifier sees of every graph."""
+        nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.kind)
+
+        def convolve(i: int, level: int, x: Tensor) -> Tensor:
+            a = pooled_adjacency(levels, level, self.binary) if level else nodes
+            conv = self.convs[i]
+            if isinstance(conv, Conv):
+                out: Tensor = conv(x, conv.prepare(a))
+                return out
+            edges = torch.stack([a.index, a.row]) if level else edge_index
+            return call_conv(conv, x, edges, a.weight if level else edge_weight)
+
+        link = read_out(x, levels, 0) if self.input_link else None
+        return self.blockwise(x, levels, convolve, link)
+
+    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
+        """The logits of every graph in a batch that is prepared already."""
+
+        def convolve(i: int, level: int, x: Tensor) -> Tensor:
+            conv = self.convs[i]
+            if i == 0 and batch.gathered:
+                first: Tensor = conv.combine(x)  # type: ignore[operator]
+                return first
+            out: Tensor = conv(x, batch.prepared[level])
+            return out
+
+        return self.classify(self.blockwise(batch.x, batch.levels, convolve, batch.link))
+
+    def blockwise(
+        self,
+        x: Tensor,
+        levels: Hierarchy,
+        convolve: Callable[[int, int, Tensor], Tensor],
+        link: Tensor | None = None,
+    ) -> Tensor:
+        """The blocks, with convolution ``i`` on a level given as a function; all readouts.
+
+        Where there are more convolutions than SEP layers, the last ones stay on one level.
+        """
+        seen = [] if link is None else [link]
+        level = 0
+        for i in range(len(self.convs)):
+            x = convolve(i, level, x)
+            if i < self.blocks:
+                level += 1
+                x = reduce_to(x, levels, level, self.reduce, relu=True)
+            else:
+                x = x.relu()
+            seen.append(read_out(x, levels, level, self.readout))
+        return torch.cat(seen, 1)
+
+    def classify(self, seen: Tensor) -> Tensor:
+        """The perceptron."""
+        first, second = self.drops
+        logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
+        return logits
+
+
+def make_conv(
+    conv: str | Callable[[int, int], nn.Module], before: int, after: int, replicas: int | None
+) -> nn.Module:
+    """A convolution by name, or by a function of its two widths."""
+    if not isinstance(conv, str):
+        if replicas is not None:
+            raise ValueError("only the named convolutions can hold replicas")
+        return conv(before, after)
+    if conv not in CONVS:
+        raise ValueError(
+            f"conv must be one of {', '.join(CONVS)} or a PyG convolution, got {conv!r}"
+        )
+    named: Conv = CONVS[conv](before, after, replicas=replicas)
+    return named
+
+
+def call_conv(conv: nn.Module, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
+    """A PyG convolution, with the edge weights where it takes them."""
+    takes = "edge_weight" in inspect.signature(conv.forward).parameters
+    options: dict[str, Any] = {"edge_weight": edge_weight} if takes else {}
+    out: Tensor = conv(x, edge_index, **options)
+    return out

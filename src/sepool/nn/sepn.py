@@ -1,0 +1,194 @@
+"""SEP-N: node classification with structural entropy pooling and unpooling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from sepool.data import hierarchy
+from sepool.nn.convs import GCN, Conv, Prepared
+from sepool.nn.dense import Dense
+from sepool.nn.dropout import Dropout
+from sepool.nn.ops import Adjacency, pooled_adjacency, unpool
+from sepool.nn.prepared import PreparedBatch
+from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
+from sepool.nn.sepg import call_conv, make_conv
+
+SKIPS = ("concat", "add", "none")
+
+
+class SEPN(nn.Module):
+    """SEP-N of Wu et al., ICML 2022 (Section 3.4): an encoder and a decoder along the coding tree.
+
+    Encoder block ``i`` is a convolution on level ``i``, SEP to level ``i + 1`` and a linear layer.
+    Its decoder block is a convolution on level ``i + 1``, SEP-U back to level ``i``, a linear
+    layer, and the skip that brings in what the encoder's convolution saw on level ``i``. A last
+    convolution on the nodes predicts. ReLU and dropout follow every layer but the last. Two blocks
+    have the five convolutions of the paper.
+
+    With ``replicas=R`` the model holds ``R`` models that share one graph. Features stand side by
+    side, ``(N, R, width)``: every sum over neighbours or clusters reads the graph once for all, the
+    first product is one matrix product, and neither graph nor input is copied. Replica ``r``
+    computes what it would compute alone.
+
+    Args:
+        in_channels: the width of the node features.
+        hidden: the width of the blocks.
+        out_channels: the number of classes.
+        blocks: how often it pools, 1 to 5 in the paper.
+        height: the height of the tree, at least ``blocks``; by default one more, as in the paper.
+        dropout: the share dropped after each convolution.
+        pool_dropout: the share dropped after the linear layers that follow SEP and SEP-U.
+        conv: "GCN" (the paper), "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given
+            as a function of its two widths.
+        pooled: the pooled adjacency: "weighted" (the paper) or "binary" (the released code).
+        reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
+        skip: how a skip is joined: "concat" (the released code; the paper leaves it open), "add"
+            (as in g-U-Nets), or "none".
+        input_link: whether the last convolution also sees the input features (the released code
+            does, on CiteSeer and PubMed).
+        norm: whether the linear layers are followed by batch normalisation (the released code).
+        replicas: how many models to hold side by side; None for one.
+
+    Example:
+        >>> import sepool
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = sepool.AddCodingTree(height=3)(Data(x=torch.eye(4), edge_index=edges))
+        >>> SEPN(4, 16, 2)(path).shape
+        torch.Size([4, 2])
+        >>> SEPN(4, 16, 2, replicas=10)(path).shape
+        torch.Size([4, 10, 2])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        blocks: int = 2,
+        height: int | None = None,
+        *,
+        dropout: float = 0.0,
+        pool_dropout: float = 0.0,
+        conv: str | Callable[[int, int], nn.Module] = "GCN",
+        pooled: str = "weighted",
+        reduce: str = "sum",
+        skip: str = "concat",
+        input_link: bool = False,
+        norm: bool = False,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        height = blocks + 1 if height is None else height
+        if not 1 <= blocks <= height:
+            raise ValueError(f"blocks must be 1 to {height} (height), got {blocks}")
+        self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
+        self.blocks, self.height, self.replicas = blocks, height, replicas
+        self.binary = _one_of("pooled", pooled, POOLED) == "binary"
+        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
+        self.skip = _one_of("skip", skip, SKIPS)
+        self.input_link = input_link
+        joined = 2 * hidden if skip == "concat" else hidden
+        before = [in_channels] + [hidden] * blocks + [joined] * (blocks - 1)
+        self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in before)
+        seen = joined + (in_channels if input_link else 0)
+        self.last = make_conv(conv, seen, out_channels, replicas)
+        self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(2 * blocks))
+        self.denses = nn.ModuleList(
+            Dense(hidden, hidden, pool_dropout, norm, salt=1 + 2 * blocks + i, replicas=replicas)
+            for i in range(2 * blocks)
+        )
+
+    def reset_parameters(self) -> None:
+        """Draws new weights."""
+        for layer in (*self.convs, *self.denses, self.last):
+            layer.reset_parameters()
+
+    def forward(self, data: Data) -> Tensor:
+        """The logits of every node of a graph or batch that `AddCodingTree` prepared.
+
+        Of the shape ``(N, classes)``, or ``(N, R, classes)`` of replicas.
+        """
+        return self.forward_prepared(self.prepare(data, gather=False))
+
+    def prepare(self, data: Data, gather: bool = True) -> PreparedBatch:
+        """What depends on no weights: where one graph is used many times, call it once.
+
+        Args:
+            data: a graph or batch that `AddCodingTree` prepared.
+            gather: whether the first convolution gathers now what it would gather in every step;
+                pays where there are many.
+        """
+        x = data.x
+        if x is None or x.size(-1) != self.in_channels:
+            width = None if x is None else x.size(-1)
+            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        levels = hierarchy(data)
+        if levels.height < self.blocks:
+            raise ValueError(
+                f"the model pools {self.blocks} times, the tree has height {levels.height}; "
+                f"add a tree with AddCodingTree(height={self.height})"
+            )
+        nodes = Adjacency.from_edges(
+            data.edge_index, data.get("edge_weight", None), len(x), levels.kind
+        )
+        above = range(1, self.blocks + 1)
+        graphs = [nodes, *(pooled_adjacency(levels, level, self.binary) for level in above)]
+        find = self.last.prepare if isinstance(self.last, Conv) else Prepared
+        prepared = {level: find(graph) for level, graph in enumerate(graphs)}
+        link, first = x if self.input_link else None, self.convs[0]
+        if gather and isinstance(first, Conv) and first.gathers:
+            return PreparedBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
+        return PreparedBatch(x, False, levels, prepared, link)
+
+    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
+        """The logits of every node of what `prepare` returned."""
+        x, link, levels, graphs = batch.x, batch.link, batch.levels, batch.prepared
+        if self.replicas is not None:  # side by side; here is what all of them see
+            x, link = x.unsqueeze(1), None if link is None else link.unsqueeze(1)
+        seen: list[Tensor] = []
+        for i in range(self.blocks):
+            x = run_conv(self.convs[i], x, graphs[i], gathered=i == 0 and batch.gathered)
+            seen.append(self.drops[i](x.relu()))
+            x = self.denses[i](reduce_to(seen[-1], levels, i + 1, self.reduce))
+        for i in range(self.blocks, 2 * self.blocks):
+            level = 2 * self.blocks - i
+            x = self.drops[i](run_conv(self.convs[i], x, graphs[level]).relu())
+            x = self.denses[i](unpool(x, *family(levels, level)))
+            x = self._join(x, seen.pop())
+        return self._conclude(x, link, graphs[0])
+
+    def _join(self, x: Tensor, seen: Tensor) -> Tensor:
+        if self.skip == "concat":
+            return torch.cat([x, seen], -1)
+        return x + seen if self.skip == "add" else x
+
+    def _conclude(self, x: Tensor, link: Tensor | None, graph: Prepared) -> Tensor:
+        if link is None:
+            return run_conv(self.last, x, graph)
+        if isinstance(self.last, GCN):  # the same, but input that replicas share is not copied
+            linear = self.last.linear
+            return linear.shift(self.last.gather(linear.product_of([x, link]), graph))
+        return run_conv(self.last, torch.cat([x, link.expand(*x.shape[:-1], -1)], -1), graph)
+
+    def __repr__(self) -> str:
+        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
+        return (
+            f"SEPN({self.in_channels}, {self.hidden}, {self.out_channels}, blocks={self.blocks}, "
+            f"conv={type(self.last).__name__}, skip={self.skip!r}{replicas})"
+        )
+
+
+def run_conv(conv: nn.Module, x: Tensor, graph: Prepared, gathered: bool = False) -> Tensor:
+    """A convolution of this package, or one of PyG's, on a prepared graph.
+
+    ``gathered`` says that ``x`` is what the convolution gathers.
+    """
+    if isinstance(conv, Conv):
+        out: Tensor = conv.combine(x) if gathered else conv(x, graph)
+        return out
+    a = graph.adjacency
+    return call_conv(conv, x, torch.stack([a.index, a.row]), a.weight)

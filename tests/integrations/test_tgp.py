@@ -1,0 +1,163 @@
+"""torch-geometric-pool with the coding trees of this package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from torch_geometric.data import Batch, Data  # noqa: E402
+from torch_geometric.utils import erdos_renyi_graph, to_dense_adj  # noqa: E402
+
+import sepool  # noqa: E402
+from sepool.integrations import tgp as ours  # noqa: E402
+from sepool.nn import SEPooling  # noqa: E402
+
+needs_tgp = pytest.mark.skipif(ours.MISSING is not None, reason="needs torch-geometric-pool")
+WITHOUT = """
+import sys
+sys.modules["tgp"] = None  # as if it were not installed
+from sepool.integrations.tgp import CodingTreeSelect, coding_tree_pooling
+for make in (CodingTreeSelect, coding_tree_pooling):
+    try:
+        make()
+    except ImportError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def batch():
+    torch.manual_seed(0)
+    graphs = []
+    for size in (12, 1, 20, 5):
+        edges = erdos_renyi_graph(size, 0.25)
+        graphs.append(Data(x=torch.randn(size, 3), edge_index=edges, num_nodes=size))
+    return Batch.from_data_list(sepool.AddCodingTree(3).apply_all(graphs))
+
+
+def same_partition(a, b) -> bool:
+    pairs = set(zip(a.tolist(), b.tolist(), strict=True))
+    return len(pairs) == len({x for x, _ in pairs}) == len({y for _, y in pairs})
+
+
+@needs_tgp
+def test_selects_the_levels_of_the_coding_tree(batch):
+    levels = sepool.hierarchy(batch)
+    found = ours.CodingTreeSelect().multi_level_select(
+        batch.edge_index, batch=batch.batch, num_nodes=batch.num_nodes, levels=2
+    )
+    assert [so.num_supernodes for so in found] == [levels.num_clusters(1), levels.num_clusters(2)]
+    assert same_partition(found[0].cluster_index, levels.assignment(1))
+    first, second = (so.cluster_index for so in found)
+    assert same_partition(second[first], levels.assignment(2)[levels.assignment(1)])
+
+
+@needs_tgp
+def test_pools_and_lifts(batch):
+    pooler = ours.coding_tree_pooling(remove_self_loops=False, degree_norm=False)
+    ones = torch.ones(batch.num_edges)
+    out = pooler(x=batch.x, adj=batch.edge_index, edge_weight=ones, batch=batch.batch)
+    s = torch.nn.functional.one_hot(out.so.cluster_index).float()
+    torch.testing.assert_close(out.x, s.t() @ batch.x)
+    a = to_dense_adj(batch.edge_index, max_num_nodes=batch.num_nodes)[0]
+    size = out.so.num_supernodes
+    found = torch.zeros(size, size).index_put_(tuple(out.edge_index), out.edge_weight)
+    torch.testing.assert_close(found, s.t() @ a @ s)
+    torch.testing.assert_close(pooler(x=out.x, so=out.so, lifting=True), s @ out.x)
+    assert torch.equal(out.batch[out.so.cluster_index], batch.batch)
+
+
+@needs_tgp
+def test_pools_along_a_hierarchy_that_is_there(batch):
+    from tgp.poolers import SEPPooling
+
+    levels, x = sepool.hierarchy(batch), batch.x
+    for level in (1, 2, 3):
+        so = ours.select_output(levels, level)
+        pooled = SEPPooling().reduce(x=x, so=so, batch=levels.batch(level - 1))[0]
+        x = SEPooling()(x, levels, level).x
+        torch.testing.assert_close(pooled, x)
+    with pytest.raises(ValueError, match="level must be 1 to 3"):
+        ours.select_output(levels, 4)
+
+
+@needs_tgp
+def test_pre_coarsening(batch):
+    from tgp.data.transforms import PreCoarsening
+
+    pooler = ours.coding_tree_pooling("fast")
+    data = Data(x=batch[2].x, edge_index=batch[2].edge_index)
+    levels = PreCoarsening(poolers=[pooler, pooler])(data).pooled_data
+    tree = sepool.coding_tree(data, height=3, method="fast")
+    assert [pooled.num_nodes for pooled in levels] == list(tree.counts[1:3])
+
+
+@needs_tgp
+def test_the_example_in_the_docstring(batch):
+    code = textwrap.dedent(ours.__doc__.split("::\n", 1)[1].split("\nThe other way")[0])
+    names = {"data": Data(x=batch[2].x, edge_index=batch[2].edge_index)}
+    exec(code, names)
+    assert names["x"].shape == (20, 3)
+    assert len(names["data"].pooled_data) == 2
+
+
+@needs_tgp
+def test_weights_and_one_way_edges_count():
+    select = ours.CodingTreeSelect()
+    edges = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])  # a ring of one-way streets
+    for heavy in (0, 1):
+        weight = torch.ones(4)
+        weight[heavy], weight[heavy + 2] = 9, 9
+        clusters = select(edge_index=edges, edge_weight=weight).cluster_index
+        assert clusters[heavy] == clusters[heavy + 1]
+        assert clusters[heavy] != clusters[heavy + 2]
+
+
+@needs_tgp
+def test_trees_of_the_released_code():
+    from tgp import select
+
+    edges = [np.array([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]), np.empty((0, 2))]
+    trees = ours.released_trees(edges, [6, 2], height=2)
+    both = torch.from_numpy(np.concatenate([edges[0], edges[0][:, ::-1]]).T.copy())
+    theirs = select.SEPSelect()(edge_index=both, num_nodes=6).cluster_index
+    assert trees.height == 2
+    assert same_partition(torch.from_numpy(trees[0].labels(1)), theirs)
+    assert trees[0].entropy == pytest.approx(
+        sepool.structural_entropy(edges[0].tolist(), theirs.tolist())
+    )
+    assert trees[1].counts == (2, 2, 1)
+    deeper = ours.released_trees(edges[:1], [6], height=3)
+    assert deeper[0].counts[0] == 6
+    assert deeper[0].height == 3
+
+
+@needs_tgp
+def test_odd_input():
+    select = ours.CodingTreeSelect("fast", seed=3)
+    assert repr(select) == "CodingTreeSelect(method='fast', seed=3)"
+    nothing = torch.empty(2, 0, dtype=torch.long)
+    assert select(edge_index=nothing, num_nodes=0).num_nodes == 0
+    assert select(edge_index=nothing, num_nodes=3).num_nodes == 3
+    with pytest.raises(ValueError, match="levels must be at least 1, got 0"):
+        select.multi_level_select(nothing, num_nodes=3, levels=0)
+    with pytest.raises(ValueError, match="sorted by their graph"):
+        select(edge_index=nothing, batch=torch.tensor([1, 0]))
+    with pytest.raises(ValueError, match="method must be one of"):
+        ours.CodingTreeSelect("slow")
+
+
+def test_says_what_to_install():
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
+    )
+    lines = run.stdout.splitlines()
+    assert len(lines) == 2
+    assert all("pip install torch-geometric-pool" in line for line in lines)

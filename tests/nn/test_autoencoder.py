@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from sepool.data import NoTreeError, hierarchy  # noqa: E402
+from sepool.nn import SEPAutoencoder  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
+
+from .graphs import dense_assignment, random_batch, random_graph  # noqa: E402
+
+
+def test_all_that_passes_are_the_clusters():
+    """The decoder sees ``S^T S enc(X)``."""
+    batch, model = random_batch(0), SEPAutoencoder(5, 8, dense=True)
+    s = dense_assignment(hierarchy(batch), 1).float()
+    kept, passed = [], []
+    model.denses[0].register_forward_pre_hook(lambda _, x: kept.append(x[0]))
+    model.denses[1].register_forward_hook(lambda _, x, y: passed.append(x[0]))
+    model.convs[1].register_forward_hook(lambda _, x, y: kept.append(y))
+    assert model(batch).shape == batch.x.shape
+    torch.testing.assert_close(kept[1], s @ kept[0].relu())
+    torch.testing.assert_close(passed[0], s.t() @ model.denses[0](kept[1]))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"dense": True, "norm": True}, {"reduce": "mean"}], ids=str
+)
+@pytest.mark.parametrize("conv", CONVS)
+def test_a_replica_trains_as_it_would_alone(conv, options):
+    torch.manual_seed(0)
+    batch = random_batch(1)
+    many = SEPAutoencoder(5, 8, conv=conv, replicas=3, **options)
+    found = many(batch)
+    assert found.shape == (batch.num_nodes, 3, 5)
+    losses = (found - batch.x.unsqueeze(1)).square().mean((0, 2))
+    grads = torch.autograd.grad(losses.sum(), list(many.parameters()))
+    for r in range(3):
+        one = SEPAutoencoder(5, 8, conv=conv, **options)
+        for mine, theirs in zip(one.parameters(), many.parameters(), strict=True):
+            mine.data.copy_(theirs.data[r])
+        loss = torch.nn.functional.mse_loss(one(batch), batch.x)
+        torch.testing.assert_close(loss, losses[r], rtol=1e-5, atol=1e-5)
+        for mine, theirs in zip(
+            torch.autograd.grad(loss, list(one.parameters())), grads, strict=True
+        ):
+            torch.testing.assert_close(mine, theirs[r], rtol=1e-4, atol=1e-5)
+
+
+def test_training_lowers_the_loss():
+    torch.manual_seed(0)
+    batch, model = random_batch(2), SEPAutoencoder(5)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    losses = []
+    for _ in range(100):
+        loss = torch.nn.functional.mse_loss(model(batch), batch.x)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2
+
+
+def test_higher_levels():
+    batch, model = random_batch(4), SEPAutoencoder(5, 8, level=2, dense=True)
+    sizes = []
+    model.denses[0].register_forward_pre_hook(lambda _, x: sizes.append(len(x[0])))
+    assert model(batch).shape == batch.x.shape
+    assert sizes == [hierarchy(batch).num_clusters(2)]
+    with pytest.raises(ValueError, match=r"to level 4, the tree has height 3; .*height=5"):
+        SEPAutoencoder(5, level=4)(batch)
+    with pytest.raises(ValueError, match="level must be at least 1, got 0"):
+        SEPAutoencoder(5, level=0)
+
+
+def test_foreign_convolution():
+    assert SEPAutoencoder(5, conv=pyg.GATv2Conv)(random_batch(3)).shape[1] == 5
+
+
+def test_repr_and_bad_input():
+    model = SEPAutoencoder(5)
+    assert repr(model) == "SEPAutoencoder(5, 32, layers=2, conv=GCN)"
+    model.reset_parameters()
+    with pytest.raises(NoTreeError, match="AddCodingTree"):
+        model(random_graph(5, 0))
+    with pytest.raises(ValueError, match="the model takes 2 features a node, got 5"):
+        SEPAutoencoder(2)(random_batch(0))
+    with pytest.raises(ValueError, match="layers must be at least 1, got 0"):
+        SEPAutoencoder(2, layers=0)
+    with pytest.raises(ValueError, match="reduce must be one of sum, mean, max, got 'all'"):
+        SEPAutoencoder(2, reduce="all")

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from sepool.nn import Linear  # noqa: E402
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_replicas_equal_single_layers(bias):
+    many = Linear(3, 4, bias=bias, replicas=5)
+    for parameter in many.parameters():
+        parameter.data.normal_()
+    x = torch.randn(5 * 6, 3)
+    side_by_side = x.view(5, 6, 3).transpose(0, 1).contiguous()
+    parts, tables = many(x).view(5, 6, 4), many(side_by_side)
+    shared = many(side_by_side[:, :1])
+    for r in range(5):
+        one = Linear(3, 4, bias=bias)
+        for mine, theirs in zip(one.parameters(), many.parameters(), strict=True):
+            mine.data.copy_(theirs.data[r])
+        wanted = one(x.view(5, 6, 3)[r])
+        torch.testing.assert_close(parts[r], wanted)
+        torch.testing.assert_close(tables[:, r], wanted)
+        torch.testing.assert_close(shared[:, r], one(x[:6]))
+
+
+def test_initial_weights():
+    torch.manual_seed(0)
+    layer = Linear(60, 40, replicas=2)
+    assert layer.weight.abs().max() <= (6 / 100) ** 0.5
+    assert layer.weight.abs().max() > 0.9 * (6 / 100) ** 0.5
+    assert torch.equal(layer.bias, torch.zeros(2, 40))
+    assert not torch.equal(layer.weight[0], layer.weight[1])
+
+
+def test_repr():
+    assert repr(Linear(3, 4)) == "Linear(3, 4)"
+    assert repr(Linear(3, 4, bias=False, replicas=2)) == "Linear(3, 4, bias=False, replicas=2)"

@@ -1,0 +1,214 @@
+"""SEP-G: replicas, invariance, options, bad input."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from torch_geometric.data import Batch, Data  # noqa: E402
+
+from sepool.data import NoTreeError  # noqa: E402
+from sepool.nn import SEPG  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
+
+from .graphs import add_trees, random_batch, random_graph  # noqa: E402
+
+BACKBONES = list(CONVS)
+
+
+def padded_batches(replicas: int) -> list[Batch]:
+    """Batches of other graphs each, with equal counts on every level: the last graph is padding."""
+    batches = []
+    for r in range(replicas):
+        sizes = [8 + r, 12 - r, 9]
+        counts = [(n, n // 2, n // 4, 1) for n in sizes]
+        left = [40 - sum(c[0] for c in counts), 20 - sum(c[1] for c in counts)]
+        counts.append((*left, 10 - sum(c[2] for c in counts), 1))
+        graphs = [random_graph(c[0], 10 * r + i) for i, c in enumerate(counts)]
+        graphs[-1] = random_graph(left[0], 0, share=0.0)
+        batches.append(Batch.from_data_list(add_trees(graphs, counts, seed=100 * r)))
+    return batches
+
+
+def joined(batches: list[Batch]) -> Batch:
+    return Batch.from_data_list([data for batch in batches for data in batch.to_data_list()])
+
+
+def step(model: SEPG, batch: Batch, parts: int = 1):
+    """The loss of every part, and the gradients of their sum."""
+    logits = model(batch)
+    losses = torch.nn.functional.cross_entropy(logits, batch.y, reduction="none")
+    losses = losses.view(parts, -1).mean(1)
+    return losses, torch.autograd.grad(losses.sum(), list(model.parameters()))
+
+
+@pytest.mark.parametrize("options", [{}, {"input_link": True, "pooled": "binary"}], ids=str)
+@pytest.mark.parametrize("conv", BACKBONES)
+def test_a_replica_trains_as_it_would_alone(conv, options):
+    torch.manual_seed(0)
+    options = {"conv": conv, "dropout": 0.5, **options}
+    batches, keys = padded_batches(3), torch.tensor([5, 6, 7])
+    many = SEPG(5, 8, 2, replicas=3, **options)
+    set_keys(many, keys)
+    losses, grads = step(many, joined(batches), parts=3)
+    for r, batch in enumerate(batches):
+        one = SEPG(5, 8, 2, **options)
+        for mine, theirs in zip(one.parameters(), many.parameters(), strict=True):
+            mine.data.copy_(theirs.data[r])
+        set_keys(one, keys[r : r + 1])
+        loss, alone = step(one, batch)
+        torch.testing.assert_close(loss[0], losses[r], rtol=0, atol=1e-5)
+        for mine, theirs in zip(alone, grads, strict=True):
+            torch.testing.assert_close(mine, theirs[r], rtol=1e-5, atol=1e-5)
+
+
+def set_keys(model, keys):
+    for layer in model.modules():
+        if hasattr(layer, "keys"):
+            layer.keys = keys
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
+@pytest.mark.parametrize("conv", BACKBONES)
+def test_node_order_does_not_matter(conv, reduce):
+    """Proposition 2: nodes and tree renumbered together leave the logits as they are."""
+    torch.manual_seed(0)
+    model = SEPG(5, 8, 2, conv=conv, reduce=reduce).eval()
+    for seed in range(3):
+        graph = random_graph(14, seed)
+        add_trees([graph], [(14, 6, 3, 1)], seed=seed)
+        order = torch.randperm(14)
+        place = order.argsort()
+        tree = graph.tree.clone()
+        head = 4 + 2 * 3
+        tree[head : head + 14] = place[tree[head : head + 14].long()].int()
+        tree[1] = 1  # symmetric, but no longer row by row
+        other = Data(x=graph.x[order], edge_index=place[graph.edge_index], tree=tree)
+        torch.testing.assert_close(model(other), model(graph), rtol=0, atol=1e-5)
+
+
+def test_node_order_does_not_matter_to_the_trees():
+    """The same with trees that are built anew: isomorphic graphs get isomorphic trees.
+
+    Features are degrees, so that nodes that could change places look the same to the model too.
+    """
+    sepool = pytest.importorskip("sepool")
+    pytest.importorskip("sepool._core")
+    torch.manual_seed(0)
+    model, add = SEPG(14, 8, 2).eval(), sepool.AddCodingTree(3)
+    for seed in range(10):
+        edges = random_graph(14, seed).edge_index
+        x = torch.eye(14)[torch.bincount(edges[0], minlength=14)]
+        order = torch.randperm(14)
+        graph = Data(x=x, edge_index=edges)
+        other = Data(x=x[order], edge_index=order.argsort()[edges])
+        torch.testing.assert_close(model(add(other)), model(add(graph)), rtol=0, atol=1e-5)
+
+
+def test_a_batch_is_its_graphs():
+    batch = random_batch(1)
+    model = SEPG(5, 8, 2).eval()
+    alone = torch.cat([model(data) for data in batch.to_data_list()])
+    torch.testing.assert_close(model(batch), alone, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"directed": True}, {"weighted": True}], ids=str)
+def test_foreign_convolutions_see_the_same_graphs(options):
+    """PyG's GCN inside equals ours inside, on every level."""
+    torch.manual_seed(0)
+    batch = random_batch(2, **options)
+    ours, theirs = SEPG(5, 8, 2), SEPG(5, 8, 2, conv=pyg.GCNConv)
+    for a, b in zip(ours.convs, theirs.convs, strict=True):
+        b.lin.weight.data.copy_(a.linear.weight.data.t())
+    for name in ("first", "second", "last"):
+        getattr(theirs, name).load_state_dict(getattr(ours, name).state_dict())
+    torch.testing.assert_close(theirs(batch), ours(batch), rtol=1e-5, atol=1e-5)
+
+
+def test_foreign_convolutions_without_weights():
+    assert SEPG(5, 8, 2, conv=pyg.GATv2Conv)(random_batch(3)).shape == (4, 2)
+
+
+def test_what_the_classifier_sees():
+    batch = random_batch(4)
+    shapes = {
+        3 * 8: SEPG(5, 8, 2),
+        3 * 8 + 5: SEPG(5, 8, 2, input_link=True),
+        4 * 8: SEPG(5, 8, 2, layers=4, blocks=2),
+    }
+    for width, model in shapes.items():
+        assert model.first.in_channels == width
+        assert model(batch).shape == (4, 2)
+    assert SEPG(5, 8, 2, height=2)(batch).shape == (4, 2)
+
+
+def test_readouts_are_sums_of_pooled_features():
+    """Sums of sums: the readout of a block is the sum over its convolution's nodes."""
+    batch = random_batch(5)
+    model = SEPG(5, 8, 2, blocks=0, layers=1)
+    pooled = SEPG(5, 8, 2, layers=1)
+    pooled.load_state_dict(model.state_dict())
+    torch.testing.assert_close(pooled(batch), model(batch), rtol=1e-5, atol=1e-5)
+
+
+def test_training_lowers_the_loss():
+    torch.manual_seed(0)
+    batch = random_batch(6, num_graphs=12)
+    model = SEPG(5, 16, 2)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    first = None
+    for _ in range(60):
+        loss = torch.nn.functional.cross_entropy(model(batch), batch.y)
+        first = loss.item() if first is None else first
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < first / 10
+
+
+def test_new_weights():
+    model = SEPG(5, 8, 2)
+    before = [p.clone() for p in model.parameters()]
+    model.reset_parameters()
+    changed = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
+    assert all(c or b.abs().sum() == 0 for c, b in zip(changed, before, strict=True))
+
+
+def test_bad_input():
+    batch, model = random_batch(7), SEPG(5, 8, 2)
+    with pytest.raises(ValueError, match="the model takes 5 features a node, got 4"):
+        model(random_batch(7, features=4))
+    with pytest.raises(ValueError, match="the model takes 5 features a node, got None"):
+        model(Data(edge_index=batch.edge_index, tree=batch.tree, num_nodes=batch.num_nodes))
+    with pytest.raises(NoTreeError, match=r"data = sepool.AddCodingTree\(height\)\(data\)"):
+        model(random_graph(5, 0))
+    other = random_graph(9, 0)
+    other.tree = batch[0].tree if batch[0].num_nodes != 9 else batch[1].tree
+    with pytest.raises(ValueError, match="the tree is of another graph"):
+        model(other)
+    low = add_trees([random_graph(6, 0)], [(6, 3, 1)])[0]
+    with pytest.raises(ValueError, match=r"pools 3 times, the trees have height 2; .*height=3"):
+        model(low)
+    with pytest.raises(ValueError, match="mixes trees of height"):
+        model(Batch.from_data_list([low, *batch.to_data_list()]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
+        ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
+        ({"blocks": 4}, r"blocks must be at most 3 \(layers\) and 3 \(height\), got 4"),
+        ({"height": 1, "blocks": 2}, r"blocks must be at most 3 \(layers\) and 1 \(height\)"),
+        ({"reduce": "median"}, "reduce must be one of sum, mean, max, got 'median'"),
+        ({"readout": "max"}, "readout must be one of sum, mean, got 'max'"),
+        ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        SEPG(5, 8, 2, **options)

@@ -1,0 +1,230 @@
+"""SEP-N: against a dense reading of the paper, replicas, options, bad input."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from torch_geometric.data import Data  # noqa: E402
+
+from sepool.data import NoTreeError, hierarchy  # noqa: E402
+from sepool.nn import SEPN  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
+
+from .graphs import (  # noqa: E402
+    add_trees,
+    dense_adjacency,
+    dense_assignment,
+    random_batch,
+    random_graph,
+)
+
+
+def tall_graph(seed: int = 0, **options) -> Data:
+    """A graph of 40 nodes with a tree of height 6."""
+    graph = random_graph(40, seed, share=0.1, **options)
+    return add_trees([graph], [(40, 24, 14, 8, 4, 2, 1)], seed)[0]
+
+
+def dense_gcn(conv, a, x):
+    """Eq. 1, without ReLU; a node that has a loop gets no second one."""
+    a = a + torch.diag((a.diagonal() == 0).double())
+    scale = a.sum(0).rsqrt()
+    return (scale[:, None] * a * scale).t() @ x @ conv.linear.weight.double() + conv.linear.bias
+
+
+def dense_sepn(model: SEPN, data: Data):
+    """Section 3.4 of the paper with dense matrices."""
+    levels, a, x = hierarchy(data), [dense_adjacency(data)], data.x.double()
+    s = [dense_assignment(levels, i + 1) for i in range(model.blocks)]
+    for matrix in s:
+        a.append(matrix @ a[-1] @ matrix.t())
+    seen = []
+    for i in range(model.blocks):
+        x = dense_gcn(model.convs[i], a[i], x).relu()
+        seen.append(x)
+        x = dense_linear(model.denses[i], s[i] @ x)
+    for i in reversed(range(model.blocks)):
+        place = 2 * model.blocks - 1 - i
+        x = dense_gcn(model.convs[place], a[i + 1], x).relu()
+        x = dense_linear(model.denses[place], s[i].t() @ x)
+        x = torch.cat([x, seen[i]], 1) if model.skip == "concat" else x + seen[i]
+    if model.input_link:
+        x = torch.cat([x, data.x], 1)
+    return dense_gcn(model.last, a[0], x)
+
+
+def dense_linear(layer, x):
+    return (x @ layer.linear.weight.double() + layer.linear.bias).relu()
+
+
+@pytest.mark.parametrize("options", [{}, {"skip": "add"}, {"input_link": True}], ids=str)
+@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
+def test_equals_the_dense_formulas(blocks, options):
+    torch.manual_seed(blocks)
+    data, model = tall_graph(blocks), SEPN(5, 8, 3, blocks, **options)
+    for parameter in model.parameters():  # biases that are not zero
+        parameter.data.normal_(0, 0.3)
+    found, wanted = model(data), dense_sepn(model, data)
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-4)
+    parameters = list(model.parameters())
+    torch.testing.assert_close(
+        torch.autograd.grad(found.square().mean(), parameters),
+        torch.autograd.grad(wanted.square().mean(), parameters),
+        rtol=1e-3,
+        atol=1e-4,
+    )
+
+
+def set_keys(model, keys):
+    for layer in model.modules():
+        if hasattr(layer, "keys"):
+            layer.keys = keys
+
+
+def loss_and_gradients(model, data):
+    logits = model(data)
+    if logits.dim() == 2:
+        logits = logits.unsqueeze(1)
+    y = torch.arange(len(logits)) % 3
+    rows = logits[::2].transpose(1, 2)  # (nodes, classes, replicas)
+    targets = y[::2, None].expand(-1, logits.size(1))
+    losses = torch.nn.functional.cross_entropy(rows, targets, reduction="none").mean(0)
+    return losses, torch.autograd.grad(losses.sum(), list(model.parameters()))
+
+
+OPTIONS = [
+    {},
+    {"input_link": True},
+    {"skip": "add", "pooled": "binary", "reduce": "mean"},
+    {"norm": True, "blocks": 1},
+    {"skip": "none", "blocks": 5, "reduce": "max"},
+    *({"conv": conv, "input_link": True} for conv in CONVS if conv != "GCN"),
+]
+
+
+@pytest.mark.parametrize("graph", [{}, {"directed": True}], ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_replica_trains_as_it_would_alone(options, graph):
+    torch.manual_seed(0)
+    data, keys = tall_graph(1, **graph), torch.tensor([11, 12, 13, 14])
+    options = {"dropout": 0.4, "pool_dropout": 0.2, **options}
+    many = SEPN(5, 8, 3, replicas=4, **options)
+    set_keys(many, keys)
+    losses, grads = loss_and_gradients(many, data)
+    for r in range(4):
+        one = SEPN(5, 8, 3, **options)
+        for mine, theirs in zip(one.parameters(), many.parameters(), strict=True):
+            mine.data.copy_(theirs.data[r])
+        set_keys(one, keys[r : r + 1])
+        loss, alone = loss_and_gradients(one, data)
+        torch.testing.assert_close(loss[0], losses[r], rtol=1e-5, atol=1e-5)
+        for mine, theirs in zip(alone, grads, strict=True):
+            torch.testing.assert_close(mine, theirs[r], rtol=1e-4, atol=1e-5)
+
+
+def test_a_batch_is_its_graphs():
+    batch, model = random_batch(1), SEPN(5, 8, 3).eval()
+    alone = torch.cat([model(data) for data in batch.to_data_list()])
+    torch.testing.assert_close(model(batch), alone, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_prepared_can_be_kept():
+    data = tall_graph(2)
+    for conv in CONVS:
+        model = SEPN(5, 8, 3, conv=conv, input_link=True)
+        batch = model.prepare(data)
+        assert batch.gathered == (conv != "GAT")
+        for _ in range(2):
+            found = model.forward_prepared(batch)
+            torch.testing.assert_close(found, model(data), rtol=1e-5, atol=1e-5)
+            model.reset_parameters()
+
+
+def test_node_order_moves_the_logits_along():
+    graph = tall_graph(3)
+    order = torch.randperm(40)
+    place = order.argsort()
+    tree = graph.tree.clone()
+    head = 4 + 2 * 6
+    tree[head : head + 40] = place[tree[head : head + 40].long()].int()
+    tree[1] = 1  # symmetric, but no longer row by row
+    other = Data(x=graph.x[order], edge_index=place[graph.edge_index], tree=tree)
+    model = SEPN(5, 8, 3).eval()
+    torch.testing.assert_close(model(other), model(graph)[order], rtol=1e-5, atol=1e-5)
+
+
+def test_five_convolutions_with_two_blocks():
+    model = SEPN(5, 8, 3)
+    assert len(model.convs) + 1 == 5
+    assert model.height == 3
+    assert sum(p.numel() for p in model.convs[3].parameters()) == 16 * 8 + 8  # the skip is beside
+
+
+def test_foreign_convolutions():
+    torch.manual_seed(0)
+    data, ours = tall_graph(4, weighted=True, directed=True), SEPN(5, 8, 3)
+    theirs = SEPN(5, 8, 3, conv=pyg.GCNConv)
+    for a, b in zip([*ours.convs, ours.last], [*theirs.convs, theirs.last], strict=True):
+        b.lin.weight.data.copy_(a.linear.weight.data.t())
+    theirs.denses.load_state_dict(ours.denses.state_dict())
+    torch.testing.assert_close(theirs(data), ours(data), rtol=1e-4, atol=1e-5)
+    assert SEPN(5, 8, 3, conv=pyg.GATv2Conv, input_link=True)(data).shape == (40, 3)
+
+
+def test_training_lowers_the_loss():
+    torch.manual_seed(0)
+    data = tall_graph(5)
+    data.y = torch.randint(0, 3, (40,))
+    model = SEPN(5, 32, 3)
+    batch, optimizer = model.prepare(data), torch.optim.Adam(model.parameters(), 0.02)
+    losses = []
+    for _ in range(150):
+        loss = torch.nn.functional.cross_entropy(model.forward_prepared(batch), data.y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.75 * losses[0]
+
+
+def test_repr():
+    assert repr(SEPN(5, 8, 3)) == "SEPN(5, 8, 3, blocks=2, conv=GCN, skip='concat')"
+    assert repr(SEPN(5, 8, 3, 1, skip="add", replicas=2)) == (
+        "SEPN(5, 8, 3, blocks=1, conv=GCN, skip='add', replicas=2)"
+    )
+
+
+def test_bad_input():
+    data = tall_graph(6)
+    with pytest.raises(NoTreeError, match=r"data = sepool.AddCodingTree\(height\)\(data\)"):
+        SEPN(5, 8, 3)(random_graph(5, 0))
+    with pytest.raises(ValueError, match=r"pools 7 times, the tree has height 6; .*height=8"):
+        SEPN(5, 8, 3, blocks=7)(data)
+    with pytest.raises(ValueError, match="the model takes 4 features a node, got 5"):
+        SEPN(4, 8, 3)(data)
+    other = random_graph(7, 0)
+    other.tree = data.tree
+    with pytest.raises(ValueError, match="the tree is of another graph"):
+        SEPN(5, 8, 3)(other)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"blocks": 0}, r"blocks must be 1 to 1 \(height\), got 0"),
+        ({"blocks": 3, "height": 2}, r"blocks must be 1 to 2 \(height\), got 3"),
+        ({"skip": "gate"}, "skip must be one of concat, add, none, got 'gate'"),
+        ({"reduce": "median"}, "reduce must be one of sum, mean, max, got 'median'"),
+        ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
+        ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
+        ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
+        ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        SEPN(5, 8, 3, **options)
