@@ -83,7 +83,7 @@ $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
-	$(INSTALL) --no-build-isolation --editable '.[test,torch,lint]'
+	$(INSTALL) --no-build-isolation --editable '.[test,torch,ray,lint]'
 	@touch $@
 
 # The peers, in an order that matters: torch-scatter is compiled against the torch that is there (see

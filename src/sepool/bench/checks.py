@@ -1,0 +1,141 @@
+"""Looks for bad input before any work starts; every complaint is one line that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.bench.protocols import DATASETS, TREES, Protocol
+from sepool.bench.systems import SYSTEMS
+
+Indices = NDArray[np.int64]
+
+
+def check_names(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuses a name that is not known and offers those that look like it.
+
+    >>> check_names("dataset", ["MUTAQ"], ["MUTAG", "NCI1"])
+    Traceback (most recent call last):
+    ValueError: unknown dataset 'MUTAQ'; did you mean MUTAG?
+    """
+    by_lower = {name.lower(): name for name in known}
+    for name in names:
+        if name in known:
+            continue
+        near = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.4)
+        offer = " or ".join(by_lower[text] for text in near)
+        hint = f"did you mean {offer}?" if near else f"known: {', '.join(known)}"
+        raise ValueError(f"unknown {what} {name!r}; {hint}")
+
+
+def check_choice(
+    protocol: Protocol,
+    datasets: Sequence[str] | None,
+    systems: Sequence[str] | None,
+    trees: Sequence[str] | None,
+) -> None:
+    """Refuses datasets, systems and trees that a protocol cannot use."""
+    fitting = [name for name, kind in DATASETS.items() if kind == protocol.kind]
+    check_names("dataset", datasets or (), fitting)
+    check_names("tree", trees or (), TREES)
+    check_names("system", systems or (), list(SYSTEMS))
+    for name in systems or ():
+        if SYSTEMS[name].kind != protocol.kind:
+            raise ValueError(
+                f"{name} classifies {SYSTEMS[name].kind}, {protocol.name} is about {protocol.kind}"
+            )
+
+
+def check_device(device: str) -> str:
+    """The device to train on; "auto" is a GPU where there is one.
+
+    Raises:
+        ValueError: it is not there.
+    """
+    import torch
+
+    there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    if device == "auto":
+        return there[1] if len(there) > 1 else "cpu"
+    if (f"{device}:0" if device == "cuda" else device) not in there:
+        raise ValueError(f"device {device!r} is not there; torch sees {', '.join(there)}")
+    return device
+
+
+def check_folds(tests: Sequence[Indices], num_graphs: int, dataset: str) -> None:
+    """Refuses test folds that do not partition the data.
+
+    The customary folds have equal sizes: the few graphs that are left over, fewer than there are
+    folds, train in all of them.
+
+    >>> check_folds([np.array([0, 1]), np.array([1, 2])], 4, "MUTAG")
+    Traceback (most recent call last):
+    ValueError: the folds of MUTAG do not partition its 4 graphs: graph 1 is in 2 test folds
+    """
+    every = np.concatenate([np.asarray(fold, np.int64) for fold in tests])
+    start = f"the folds of {dataset} do not partition its {num_graphs} graphs:"
+    if len(outside := every[(every < 0) | (every >= num_graphs)]):
+        raise ValueError(f"{start} there is no graph {outside[0]}")
+    times = np.bincount(every, minlength=num_graphs)
+    if len(twice := np.flatnonzero(times > 1)):
+        raise ValueError(f"{start} graph {twice[0]} is in {times[twice[0]]} test folds")
+    if (left := int((times == 0).sum())) >= len(tests):
+        raise ValueError(f"{start} {left} of them are in none of the {len(tests)} test folds")
+
+
+def _check_training(folder: Path, tests: Sequence[Indices], num_graphs: int, dataset: str) -> None:
+    """Refuses files that let a fold train on other graphs than those that it does not test on."""
+    for number, test in enumerate(tests, start=1):
+        path = folder / f"train_idx-{number}.txt"
+        if path.exists():
+            both = np.concatenate([np.loadtxt(path, np.int64, ndmin=1), test])
+            if not np.array_equal(np.sort(both), np.arange(num_graphs)):
+                raise ValueError(
+                    f"the folds of {dataset} do not partition its {num_graphs} graphs: {path.name} "
+                    f"is not what test_idx-{number}.txt leaves"
+                )
+
+
+def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> None:
+    """Makes sure that a dataset, its folds and its trees are there: downloads and builds them.
+
+    Workers that start later find all of it in the cache.
+
+    Args:
+        root: folder of the datasets.
+        dataset: name of a dataset of graphs.
+        trees: what to pool along.
+        folds: how many folds there must be.
+
+    Raises:
+        ValueError: there is neither data nor a way to download it, or the folds are wrong.
+    """
+    from sepool.bench.graphs import load_folds, load_graphs, load_trees
+    from sepool.bench.trainer import HEIGHT
+
+    raw = root / "TU" / dataset / "raw"
+    there = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
+    try:
+        graphs = load_graphs(root, dataset)
+    except Exception as error:
+        if there:
+            raise
+        raise ValueError(_no_data(root, dataset, raw, error)) from error
+    tests = load_folds(root, graphs, folds)
+    check_folds(tests, len(graphs.y), dataset)
+    _check_training(root / "splits" / dataset, tests, len(graphs.y), dataset)
+    for tree in trees:
+        load_trees(root, graphs, tree, HEIGHT)
+
+
+def _no_data(root: Path, dataset: str, raw: Path, error: Exception) -> str:
+    first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    return (
+        f"no data for {dataset} in {root} and no download ({first_line}); either let PyG download "
+        f"it on a machine with a network into --data (or SEPOOL_DATA), or put its raw files into "
+        f"{raw} by hand"
+    )

@@ -1,0 +1,191 @@
+"""Datasets of graphs as flat arrays: edges, labels, folds and trees, cached beside the data.
+
+A cache (``<data>/sepool/<name>*.npz``) is all that training needs: neither PyG's reader nor the
+compiled core, so that it can be made on one machine and used on another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.edges import pointers
+from sepool.io import atomic_write
+from sepool.packing import EdgeBlocks, Forest
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GraphSet:
+    """A dataset for graph classification.
+
+    Attributes:
+        name: what it is called.
+        nodes: how many nodes every graph has.
+        edges: every edge in both directions, row by row.
+        labels: the label of every node, or None where there are none.
+        y: the class of every graph, from 0.
+    """
+
+    name: str
+    nodes: Ints
+    edges: EdgeBlocks
+    labels: Ints | None
+    y: Ints
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are."""
+        return int(self.y.max()) + 1
+
+    def features(self) -> NDArray[np.float32]:
+        """One-hot node labels, where there are any, beside one-hot degrees.
+
+        A column is made for every label up to the highest, and for every degree that occurs.
+        """
+        start = np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
+        degree = np.bincount(self.edges.row + start, minlength=int(self.nodes.sum()))
+        parts = [np.unique(degree, return_inverse=True)[1]]
+        if self.labels is not None:
+            parts.insert(0, self.labels)
+        return np.concatenate([np.eye(part.max() + 1, dtype=np.float32)[part] for part in parts], 1)
+
+
+def load_graphs(root: Path, name: str) -> GraphSet:
+    """A dataset from its cache, or from PyG's files, of which the cache is then made."""
+    path = root / "sepool" / f"{name}.npz"
+    if path.exists():
+        with np.load(path, allow_pickle=False) as file:
+            labels = file["labels"].astype(np.int64) if "labels" in file else None
+            steps = file["half"].astype(np.int64)
+            return GraphSet(
+                name,
+                file["nodes"].astype(np.int64),
+                _both_ways(file["counts"].astype(np.int64), steps),
+                labels,
+                file["y"].astype(np.int64),
+            )
+    graphs = _read_tu(root, name)
+    upper = graphs.edges.row < graphs.edges.col
+    graph = np.repeat(np.arange(len(graphs.nodes)), graphs.edges.counts)
+    half = np.stack([graphs.edges.row[upper], graphs.edges.col[upper]])
+    half[1] -= half[0]
+    arrays = {
+        "nodes": graphs.nodes,
+        "counts": np.bincount(graph[upper], minlength=len(graphs.nodes)),
+        "half": np.stack([np.diff(half[0], prepend=0), half[1]]),
+        "y": graphs.y,
+    }
+    if graphs.labels is not None:
+        arrays["labels"] = graphs.labels
+    _save(path, arrays)
+    return graphs
+
+
+def load_folds(root: Path, graphs: GraphSet, folds: int = 10) -> list[Ints]:
+    """The graphs that test in each fold: from ``<data>/splits``, or stratified draws of our own."""
+    folder = root / "splits" / graphs.name
+    if folder.is_dir():
+        return [
+            np.loadtxt(folder / f"test_idx-{k}.txt", np.int64, ndmin=1) for k in range(1, folds + 1)
+        ]
+    from sklearn.model_selection import StratifiedKFold
+
+    split = StratifiedKFold(folds, shuffle=True, random_state=0)
+    return [test for _, test in split.split(graphs.y, graphs.y)]
+
+
+def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
+    """The trees of a dataset, from the cache or built now.
+
+    Args:
+        root: folder of the data.
+        graphs: the dataset.
+        tree: "paper", "fast" or "best" (see `sepool.coding_tree`); "random" for the best trees with
+            their leaves permuted; "released" for those of torch-geometric-pool; "" for none, which
+            is a root above all nodes.
+        height: of the trees.
+    """
+    if not tree:
+        counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
+        return Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
+    path = root / "sepool" / f"{graphs.name}-{tree}-{height}.npz"
+    if path.exists():
+        with np.load(path, allow_pickle=False) as file:
+            return Forest(file["counts"].astype(np.int64), file["parent"].astype(np.int32))
+    if tree == "random":
+        forest = _shuffled(load_trees(root, graphs, "best", height))
+    elif tree == "released":
+        from sepool.integrations.tgp import released_trees
+
+        forest = Forest.of(released_trees(_edge_arrays(graphs), graphs.nodes, height))
+    else:
+        from sepool.build import coding_trees
+        from sepool.graph import as_graph_batch
+
+        batch = as_graph_batch(_edge_arrays(graphs), num_nodes=graphs.nodes.tolist())
+        forest = Forest.of(coding_trees(batch, height, method=tree))
+    _save(path, {"counts": forest.counts, "parent": forest.parent})
+    return forest
+
+
+def _edge_arrays(graphs: GraphSet) -> list[NDArray[Any]]:
+    """Every undirected edge once, one array a graph."""
+    pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
+    parts = np.split(pairs, pointers(graphs.edges.counts)[1:-1])
+    return [part[part[:, 0] < part[:, 1]] for part in parts]
+
+
+def _shuffled(forest: Forest) -> Forest:
+    """The same trees with the nodes of every graph in another order, drawn from seed 0."""
+    rng = np.random.default_rng(0)
+    parent = forest.parent.copy()
+    starts = pointers(forest.counts[:, :-1].sum(axis=1))
+    for start, nodes in zip(starts, forest.counts[:, 0], strict=False):
+        rng.shuffle(parent[start : start + nodes])
+    return Forest(forest.counts, parent)
+
+
+def _read_tu(root: Path, name: str) -> GraphSet:
+    from torch_geometric.datasets import TUDataset
+
+    data = TUDataset(str(root / "TU"), name)
+    slices, store = data.slices, data._data
+    nodes = np.array([graph.num_nodes for graph in data], np.int64)
+    counts = np.diff(slices["edge_index"].numpy())
+    row, col = store.edge_index.numpy()
+    graph = np.repeat(np.arange(len(nodes)), counts)
+    order = np.lexsort((col, row, graph))
+    labels = None if store.x is None else store.x.argmax(1).numpy()
+    return GraphSet(
+        name, nodes, EdgeBlocks(counts, row[order], col[order]), labels, store.y.numpy()
+    )
+
+
+def _both_ways(counts: Ints, half: Ints) -> EdgeBlocks:
+    row = half[0].cumsum()
+    col = row + half[1]
+    graph = np.tile(np.repeat(np.arange(len(counts)), counts), 2)
+    row, col = np.concatenate([row, col]), np.concatenate([col, row])
+    order = np.lexsort((col, row, graph))
+    return EdgeBlocks(2 * counts, row[order], col[order])
+
+
+def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Writes arrays of whole numbers, each in the smallest type that holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    small = {
+        key: values.astype(np.result_type(*map(np.min_scalar_type, _range(values))))
+        for key, values in arrays.items()
+    }
+    with atomic_write(path) as file:
+        np.savez_compressed(file, **small)  # type: ignore[arg-type]
+
+
+def _range(values: NDArray[Any]) -> tuple[int, int]:
+    return (int(values.min()), int(values.max())) if values.size else (0, 0)

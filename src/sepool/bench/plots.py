@@ -1,0 +1,112 @@
+"""Plots of results: accuracies with intervals, and training curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sepool.bench.cells import Cell, Line
+from sepool.bench.protocols import Protocol
+from sepool.bench.units import Unit
+
+Curve = tuple[Unit, list[tuple[float, float]]]
+# matplotlib writes its version into a file, which would then differ without a reason.
+_SAVE: dict[str, Any] = {"dpi": 120, "metadata": {"Software": None}}
+
+
+def write_plots(
+    protocol: Protocol, table_cells: Sequence[Cell], curves: Sequence[Curve], folder: Path
+) -> list[Path]:
+    """Draws what there is to draw and returns the files."""
+    mine = [curve for curve in curves if _shown(curve[0], protocol, table_cells)]
+    paths = []
+    if any(cell.selected["customary"] for cell in table_cells):
+        path = folder / f"{protocol.name}-accuracy.png"
+        _save(accuracy_plot(table_cells), path)
+        paths.append(path)
+    for dataset in dict.fromkeys(unit.dataset for unit, _ in mine):
+        path = folder / f"{protocol.name}-curves-{dataset}.png"
+        _save(curve_plot([curve for curve in mine if curve[0].dataset == dataset]), path)
+        paths.append(path)
+    return paths
+
+
+def _shown(unit: Unit, protocol: Protocol, table_cells: Sequence[Cell]) -> bool:
+    """Of each system the configuration that the customary rule has chosen."""
+    conv = unit.config.conv if protocol.rows_by == "conv" else ""
+    line = Line(unit.system, unit.tree, conv)
+    return unit.protocol == protocol.name and any(
+        (cell.line, cell.dataset) == (line, unit.dataset)
+        and (chosen := cell.selected["customary"]) is not None
+        and str(unit.config) in chosen.configs
+        for cell in table_cells
+    )
+
+
+def accuracy_plot(table_cells: Sequence[Cell]) -> Any:
+    """Accuracy by system, a panel a dataset: mean with 95 % interval, and what was published."""
+    datasets = [
+        dataset
+        for dataset in dict.fromkeys(cell.dataset for cell in table_cells)
+        if any(c.selected["customary"] for c in table_cells if c.dataset == dataset)
+    ]
+    lines = list(dict.fromkeys(cell.line for cell in table_cells))
+    size = (2.2 + 2.2 * len(datasets), 1.2 + 0.28 * len(lines))
+    figure, axes = _figure(1, len(datasets), size, sharey=True)
+    for axis, dataset in zip(axes, datasets, strict=True):
+        for cell in (cell for cell in table_cells if cell.dataset == dataset):
+            place = lines.index(cell.line)
+            if cell.published:
+                axis.plot(cell.published.mean, place, "x", color="0.5", label="published")
+            if chosen := cell.selected["customary"]:
+                low, high = chosen.interval()
+                error = [[chosen.mean - low], [high - chosen.mean]]
+                axis.errorbar(chosen.mean, place, xerr=error, fmt="o", color="C0", label="measured")
+        axis.set_title(dataset, fontsize=9)
+        axis.set_yticks(range(len(lines)), [str(line) for line in lines], fontsize=8)
+        axis.grid(axis="x", alpha=0.3)
+    axes[0].invert_yaxis()
+    legend = {
+        artist.get_label(): artist
+        for axis in axes
+        for artist in axis.get_legend_handles_labels()[0]
+    }
+    figure.legend(legend.values(), legend.keys(), loc="lower right", fontsize=8, ncols=2)
+    figure.supxlabel("test accuracy in percent, 95 % interval over seeds", fontsize=8, x=0.35)
+    return figure
+
+
+def curve_plot(curves: Sequence[Curve]) -> Any:
+    """Loss by epoch of a few trainings: training dashed, validation solid, the lowest marked."""
+    figure, (axis,) = _figure(1, 1, (6.4, 4.0))
+    for number, (unit, curve) in enumerate(curves):
+        train, val = np.array(curve, float).T
+        color = f"C{number}"
+        label = f"{Line(unit.system, unit.tree)}, {unit.config}"
+        axis.plot(train, "--", color=color, linewidth=0.8)
+        axis.plot(val, color=color, linewidth=1.2, label=label)
+        if np.isfinite(val).any():
+            axis.plot(np.nanargmin(val), np.nanmin(val), "o", color=color, markersize=4)
+    axis.set_xlabel("epoch")
+    axis.set_ylabel("loss (dashed: training)")
+    axis.set_title(f"{curves[0][0].dataset}, fold {curves[0][0].fold}, seed {curves[0][0].seed}")
+    axis.legend(fontsize=6)
+    return figure
+
+
+def _figure(rows: int, columns: int, size: tuple[float, float], **more: Any) -> tuple[Any, Any]:
+    """A figure without pyplot: no window, no state that another plot could see."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, columns, squeeze=False, **more).ravel()
+
+
+def _save(figure: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, **_SAVE)

@@ -1,0 +1,121 @@
+"""Trains units: those that fit together in lockstep, the others one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from sepool.bench.graphs import GraphSet, load_folds, load_graphs, load_trees
+from sepool.bench.lockstep import Lockstep, Split
+from sepool.bench.protocols import Protocol
+from sepool.bench.store import GraphStore
+from sepool.bench.systems import SYSTEMS
+from sepool.bench.units import Config, Result, Unit
+from sepool.nn.convs import CONVS
+
+HEIGHT, LAYERS = 3, 3
+
+
+def train(
+    units: Sequence[Unit],
+    protocol: Protocol,
+    data_root: Path,
+    device: str = "cpu",
+    say: Callable[[str], None] = print,
+) -> Iterator[Result]:
+    """Trains units and hands out results as trainings stop.
+
+    Args:
+        units: what to train; one unit is a plain training.
+        protocol: by which rules.
+        data_root: folder of the data.
+        device: where.
+        say: told, a line at a time, what the user should know.
+    """
+    waiting, most = group_units(units), len(units)
+    while waiting:
+        group = waiting.pop(0)
+        if len(group) > most:
+            group, rest = group[:most], group[most:]
+            waiting.insert(0, rest)
+        finished = set()
+        try:
+            for result in make_lockstep(group, protocol, data_root, device).run():
+                finished.add(result.unit)
+                yield result
+        except torch.OutOfMemoryError:
+            left = [unit for unit in group if unit not in finished]
+            if len(left) < 2:
+                raise
+            torch.cuda.empty_cache()
+            if most == len(units):
+                say(f"out of memory with {len(group)} replicas; going on with fewer at a time")
+            most = len(left) // 2
+            waiting.insert(0, left)
+
+
+def group_units(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units whose models have the same shape, together; a replica can differ in anything else.
+
+    Example:
+        >>> unit = Unit("table1", "MUTAG", "SEP-G", "best", Config(), fold=0, seed=0)
+        >>> other = replace(unit, seed=1, config=Config(dropout=0.5))
+        >>> [len(group) for group in group_units([unit, other, replace(unit, dataset="DD")])]
+        [2, 1]
+    """
+    groups: dict[tuple[str, str, str, Config], list[Unit]] = {}
+    usual = Config()
+    for unit in units:
+        own = ("dropout", "schedule", "lr", "weight_decay")
+        shape = replace(unit.config, **{name: getattr(usual, name) for name in own})
+        groups.setdefault((unit.dataset, unit.system, unit.tree, shape), []).append(unit)
+    return list(groups.values())
+
+
+def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Lockstep:
+    first, config = units[0], units[0].config
+    store = _store(
+        root, first.dataset, first.tree, config.conv, config.blocks, config.pooled == "binary",
+        config.input_link, device,
+    )  # fmt: skip
+    system = SYSTEMS[first.system]
+
+    def build(replicas: int) -> nn.Module:
+        return system.build(store.num_features, store.num_classes, config, replicas)
+
+    return Lockstep(units, protocol, store, _split(units, root, protocol, device), build)
+
+
+@lru_cache(maxsize=4)
+def _graphs(root: Path, name: str) -> GraphSet:
+    return load_graphs(root, name)
+
+
+@lru_cache(maxsize=1)  # one dataset on the device is enough
+def _store(
+    root: Path, name: str, tree: str, conv: str, blocks: int, binary: bool, link: bool, device: str
+) -> GraphStore:
+    graphs = _graphs(root, name)
+    forest = load_trees(root, graphs, tree, HEIGHT)
+    levels = tuple(sorted({min(i, blocks) for i in range(LAYERS)}))
+    return GraphStore(graphs, forest, CONVS[conv], levels, binary, link, device)
+
+
+def _split(units: Sequence[Unit], root: Path, protocol: Protocol, device: str) -> Split:
+    """Fold ``k`` tests, the one before it validates (the last for the first), the rest trains."""
+    graphs = _graphs(root, units[0].dataset)
+    folds = [torch.from_numpy(fold) for fold in load_folds(root, graphs, protocol.folds)]
+    everything = torch.arange(len(graphs.y))
+    rows: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
+    for fold in {unit.fold for unit in units}:
+        test, val = folds[fold], folds[fold - 1]
+        rows[fold] = everything[~torch.isin(everything, torch.cat([test, val]))], val, test
+    parts = zip(*(rows[unit.fold] for unit in units), strict=True)
+    pad = torch.nn.utils.rnn.pad_sequence
+    stacked = (pad(list(part), batch_first=True, padding_value=len(graphs.y)) for part in parts)
+    return Split(*(part.to(device) for part in stacked))

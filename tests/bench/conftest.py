@@ -1,0 +1,69 @@
+"""What the tests of experiments share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = str(Path(__file__).parent)
+TRAINER = "fake_trainer:train"
+PATH = ((0, 1), (1, 0), (1, 2), (2, 1))
+
+
+@pytest.fixture
+def options(tmp_path, monkeypatch):
+    """Options with the fake trainer, which worker processes find as well."""
+    from sepool.bench.engines import RunOptions
+
+    monkeypatch.syspath_prepend(HERE)
+    for name in ("FAKE_LOG", "FAKE_DIE", "FAKE_FAIL", "FAKE_KILL", "FAKE_SECONDS"):
+        monkeypatch.delenv(name, raising=False)
+    said: list[str] = []
+    options = RunOptions(tmp_path, workers=2, trainer=TRAINER, say=said.append)
+    object.__setattr__(options, "said", said)
+    return options
+
+
+@pytest.fixture
+def result(monkeypatch):
+    """The fake trainer's result of a unit."""
+    monkeypatch.syspath_prepend(HERE)
+    import fake_trainer
+
+    yield fake_trainer.result
+    sys.modules.pop("fake_trainer", None)
+
+
+@pytest.fixture
+def protocol():
+    from sepool.bench.protocols import PROTOCOLS
+
+    return PROTOCOLS["table1"]
+
+
+@pytest.fixture
+def units(protocol):
+    """Twelve units: two datasets, three folds, two configurations."""
+    return protocol.units(["MUTAG", "NCI1"], ["SEP-G"], seeds=1, folds=3, configs=[0, 1])
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A dataset of twenty paths of three nodes, and ten folds, laid out as files."""
+    root = tmp_path / "data"
+    raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
+    raw.mkdir(parents=True)
+    splits.mkdir(parents=True)
+    files = {
+        "A": [f"{a + i}, {a + j}" for a in range(1, 61, 3) for i, j in PATH],
+        "graph_indicator": [1 + node // 3 for node in range(60)],
+        "graph_labels": [1, -1] * 10,
+        "node_labels": [0, 1, 0] * 20,
+    }
+    for name, lines in files.items():
+        (raw / f"MUTAG_{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    for fold in range(10):
+        (splits / f"test_idx-{fold + 1}.txt").write_text(f"{fold}\n{fold + 10}\n")
+    return root

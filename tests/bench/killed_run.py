@@ -1,0 +1,17 @@
+"""A run for test_run.py to kill: killed_run.py OUT ENGINE, with the fake trainer beside it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sepool.bench.engines import RunOptions
+from sepool.bench.protocols import PROTOCOLS
+from sepool.bench.run import Plan, run
+
+if __name__ == "__main__":
+    protocol = PROTOCOLS["table1"]
+    units = protocol.units(["MUTAG"], ["SEP-G"], seeds=2, folds=10, configs=[0])
+    out = Path(sys.argv[1])
+    options = RunOptions(out, workers=2, trainer="fake_trainer:train")
+    run(Plan.of(protocol, units, out), options, sys.argv[2])

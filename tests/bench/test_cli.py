@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("torch_geometric")
+
+from typer.testing import CliRunner
+
+from sepool import cli
+from sepool.bench import engines
+from sepool.bench.protocols import PROTOCOLS
+from sepool.bench.rows import Writer, finished
+from sepool.bench.run import RunInfo
+
+SMALL = ["--datasets", "MUTAG", "--seeds", "1", "--folds", "3", "--engine", "processes"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, options, data):
+    """A working folder with data, where the fake trainer trains."""
+    fake = functools.partial(engines.RunOptions, trainer=options.trainer)
+    monkeypatch.setattr(engines, "RunOptions", fake)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SEPOOL_DATA", raising=False)
+    return tmp_path
+
+
+def run(*args: str, code: int = 0):
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_reproduce_and_go_on(folder):
+    first = run("reproduce", "table1", *SMALL, "--configs", "0,2-3", "--device", "cpu")
+    assert "9/9 trainings, " in first.output
+    assert first.output.endswith(
+        "all 9 trainings are in results/table1; sepool report --results results\n"
+    )
+    keys = finished("results", PROTOCOLS["table1"])
+    assert len(keys) == 9
+    again = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
+    assert "9 of 12 trainings are in results/table1 already" in again.output
+    assert "3/3 trainings" in again.output
+    assert keys < finished("results", PROTOCOLS["table1"])
+    done = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
+    assert "12 of 12 trainings are in results/table1 already" in done.output
+
+
+def test_quick_has_its_own_results(folder):
+    run("reproduce", "table1", "--quick", "--engine", "processes", "--device", "cpu", "--out", "r")
+    assert len(finished("r", PROTOCOLS["table1-quick"])) == 20
+    assert not (folder / "r" / "table1").exists()
+
+
+def test_data_by_environment(folder, monkeypatch):
+    (folder / "data").rename(folder / "elsewhere")
+    monkeypatch.setenv("SEPOOL_DATA", "elsewhere")
+    run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (["table9"], "unknown protocol 'table9'; did you mean table2 or table1 or"),
+            (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G?"),
+            (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
+            (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
+            (["table1", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
+            (["table1", "--folds", "11"], "--folds 11 goes beyond the 10 there are"),
+            (["table1", "--configs", "3-16"], "--configs 3-16 goes beyond the 16 there are"),
+            (["table1", "--seeds", "some"], "--seeds takes a count (3) or a list (0,4-6), got"),
+            (["table1", "--seeds", "0"], "--seeds 0 chooses nothing"),
+            (["table1", "--device", "cuda:63"], "device 'cuda:63' is not there; torch sees cpu"),
+        ],
+    )
+    def test_one_line_and_exit_code_2(self, folder, args, message):
+        args = [*args] if "--engine" in args else [*args, "--engine", "processes"]
+        result = run("reproduce", *args, code=2)
+        assert result.output.startswith(f"sepool: {message}"), result.output
+        assert len(result.output.splitlines()) == 1
+        assert not (folder / "results").exists()
+
+    def test_folds_that_do_not_partition(self, folder):
+        (folder / "data" / "splits" / "MUTAG" / "test_idx-4.txt").write_text("0\n13\n")
+        output = run("reproduce", "table1", *SMALL, code=2).output
+        start = "sepool: the folds of MUTAG do not partition its 20 graphs: "
+        assert output == start + "graph 0 is in 2 test folds\n"
+        assert not (folder / "results").exists()
+
+    def test_results_of_another_protocol(self, folder, units, result, protocol):
+        info = RunInfo.now(protocol, "cpu", "test")
+        with Writer("results", protocol, info) as writer:
+            writer.add(result(units[0]))
+        path = folder / "results" / "table1" / "MUTAG.jsonl"
+        path.write_text(path.read_text().replace(protocol.digest, "0123456789ab"))
+        output = run("reproduce", "table1", *SMALL, code=2).output
+        assert output.startswith("sepool: results/table1/MUTAG.jsonl holds results of another")
+        assert len(output.splitlines()) == 1
+
+    def test_results_that_another_process_writes(self, folder, protocol):
+        with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test"), ["MUTAG"]):
+            output = run("reproduce", "table1", *SMALL, "--device", "cpu", code=2).output
+        assert "sepool: another process writes to results/table1/MUTAG.jsonl" in output
+
+    def test_no_data_and_no_network(self, folder, monkeypatch):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+
+        def offline(*_):
+            raise OSError("offline")
+
+        monkeypatch.setattr(datasets, "TUDataset", offline)
+        args = ["--datasets", "NCI1", "--engine", "processes"]
+        output = run("reproduce", "table1", *args, code=2).output
+        assert output.startswith("sepool: no data for NCI1 in data and no download (offline)")
+        assert len(output.splitlines()) == 1
+
+    def test_a_missing_package(self, folder, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        monkeypatch.delitem(sys.modules, "sepool.bench.report", raising=False)
+        monkeypatch.delitem(sys.modules, "sepool.bench.stats", raising=False)
+        output = run("report", code=2).output
+        assert output == "sepool: this needs pandas: pip install 'sepool[torch,bench]'\n"
+
+    def test_list_and_report(self, folder):
+        assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
+        assert "--against takes 'paper'" in run("report", "--against", "me", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [("systems", "SEP-G "), ("datasets", "MUTAG "), ("protocols", "table1-quick ")],
+)
+def test_list(what, line):
+    assert any(text.startswith(line) for text in run("list", what).output.splitlines())
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['sepool', '--help']\n"
+        "from sepool.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'pandas', 'scipy', 'matplotlib', 'ray', 'sklearn'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "reproduce" in done.stdout

@@ -1,0 +1,98 @@
+"""Datasets as flat arrays: the cache, features, folds and trees."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch_geometric")
+sys.path.insert(0, str(Path(__file__).parent))
+
+from small_graphs import graph_set
+
+import sepool
+from sepool.bench.graphs import load_folds, load_graphs, load_trees
+
+
+def same(first, second):
+    pairs = [(first.nodes, second.nodes), (first.y, second.y), (first.labels, second.labels)]
+    pairs += list(zip(first.edges[:3], second.edges[:3], strict=True))
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def test_cache_gives_back_what_was_read(data):
+    first = load_graphs(data, "MUTAG")
+    assert (data / "sepool" / "MUTAG.npz").exists()
+    assert same(first, load_graphs(data, "MUTAG"))
+    assert first.num_classes == 2
+
+
+def test_cache_is_enough(data):
+    load_graphs(data, "MUTAG")
+    (data / "TU").rename(data / "gone")
+    assert len(load_graphs(data, "MUTAG").y) == 20
+
+
+def test_features_are_labels_and_degrees(data):
+    graphs = load_graphs(data, "MUTAG")
+    x = graphs.features()
+    # Labels 0, 1, 0 and degrees 1, 2, 1: two columns each.
+    assert x[:3].tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+
+
+def test_features_without_labels_are_degrees():
+    x = graph_set(labels=False).features()
+    assert (x.sum(1) == 1).all()
+
+
+def test_folds_from_files(data):
+    folds = load_folds(data, load_graphs(data, "MUTAG"))
+    assert [fold.tolist() for fold in folds] == [[k, k + 10] for k in range(10)]
+
+
+def test_folds_of_our_own_are_stratified_and_always_the_same(tmp_path):
+    graphs = graph_set(60)
+    first, second = (load_folds(tmp_path, graphs) for _ in range(2))
+    assert sorted(np.concatenate(first).tolist()) == list(range(60))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    ones = [graphs.y[fold].sum() for fold in first]
+    assert max(ones) - min(ones) <= 1
+
+
+@pytest.mark.parametrize("tree", ["paper", "fast", "best"])
+def test_trees_are_those_of_the_core(tmp_path, tree):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, tree, 3)
+    again = load_trees(tmp_path, graphs, tree, 3)
+    assert np.array_equal(forest.counts, again.counts)
+    assert np.array_equal(forest.parent, again.parent)
+    ends = np.cumsum(graphs.edges.counts)
+    row, col = (part[ends[4] : ends[5]] for part in (graphs.edges.row, graphs.edges.col))
+    edges = np.column_stack([row, col])[row < col]
+    size = int(graphs.nodes[5])
+    tree5 = sepool.coding_tree(sepool.as_graph(edges, num_nodes=size), 3, method=tree)
+    assert forest.counts[5].tolist() == list(tree5.counts)
+
+
+def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
+    graphs = graph_set()
+    best, random = (load_trees(tmp_path, graphs, tree, 3) for tree in ("best", "random"))
+    assert np.array_equal(best.counts, random.counts)
+    assert not np.array_equal(best.parent, random.parent)
+    at = 0
+    for counts in best.counts:
+        a, b = (forest.parent[at : at + counts[0]] for forest in (best, random))
+        assert sorted(a) == sorted(b)
+        rest = slice(at + counts[0], at + counts[:-1].sum())
+        assert np.array_equal(best.parent[rest], random.parent[rest])
+        at += counts[:-1].sum()
+
+
+def test_no_tree_is_a_root_above_all_nodes(tmp_path):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, "", 3)
+    assert forest.height == 1
+    assert not forest.parent.any()

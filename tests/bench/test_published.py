@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from sepool.bench.protocols import PROTOCOLS
+from sepool.bench.published import Published, citation, published
+
+
+def test_every_cell_of_table1_and_table2():
+    table1, table2 = PROTOCOLS["table1"], PROTOCOLS["table2"]
+    for dataset in table1.datasets:
+        assert all(published("table1", system, dataset) for system in table1.systems)
+        for conv in ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE"):
+            assert published("table2", f"SEP-G-{conv}", dataset)
+        assert published("table2", "SEP-G-GCN", dataset) == published("table1", "SEP-G", dataset)
+    assert table2.systems == ("SEP-G",)
+
+
+def test_figures():
+    assert published("table1", "SEP-G", "NCI1") == Published(78.35, 0.33)
+    assert published("table1-quick", "SEP-G", "NCI1") == Published(78.35, 0.33)
+    assert published("table3", "SEP-N", "CiteSeer") == Published(72.9, 0.7)
+
+
+def test_what_the_paper_does_not_have():
+    assert published("table1", "SEP-G", "ENZYMES") is None
+    assert published("table1", "Mine", "MUTAG") is None
+    assert published("table99", "SEP-G", "MUTAG") is None
+
+
+def test_citation():
+    assert "Structural Entropy Guided Graph Hierarchical Pooling" in citation()

@@ -1,0 +1,126 @@
+"""A batch of replicas against the same graphs in PyG, replica by replica."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+sys.path.insert(0, str(Path(__file__).parent))
+
+import torch.nn.functional as F
+from small_graphs import forest, graph_set, pyg_graphs
+from torch_geometric.data import Batch
+
+from sepool.bench.lockstep import losses
+from sepool.bench.store import GraphStore
+from sepool.nn import SEPG
+from sepool.nn.convs import CONVS
+
+GRAPHS = graph_set()
+TREES = forest(GRAPHS)
+REPLICAS, SIZE = 3, 7
+MODELS = [
+    {},
+    {"pooled": "binary", "blocks": 2, "input_link": True},
+    {"readout": "mean", "reduce": "mean"},
+    {"reduce": "max"},
+]
+
+
+def store_for(conv, options, device="cpu"):
+    return GraphStore(
+        GRAPHS,
+        TREES,
+        CONVS[conv],
+        (0, 1, 2),
+        options.get("pooled") == "binary",
+        options.get("input_link", False),
+        device,
+    )
+
+
+def some_ids(missing=True):
+    generator = torch.Generator().manual_seed(1)
+    count = len(GRAPHS.y)
+    ids = torch.stack([torch.randperm(count, generator=generator)[:SIZE] for _ in range(REPLICAS)])
+    if missing:
+        ids[1, 5] = count  # no graph
+    return ids
+
+
+@pytest.mark.parametrize("options", MODELS, ids=str)
+@pytest.mark.parametrize("conv", CONVS)
+def test_replica_equals_training_alone(conv, options):
+    store, ids = store_for(conv, options), some_ids()
+    batch = store.batch(ids, store.shape(ids, spare=0.1))
+    model = SEPG(store.num_features, 16, 2, conv=conv, replicas=REPLICAS, **options)
+    logits = batch.by_replica(model.forward_prepared(batch))
+    loss = losses(logits, batch.y, batch.there).sum(1) / batch.there.sum(1)
+    loss.sum().backward()
+    data = pyg_graphs(GRAPHS, TREES)
+    for r in range(REPLICAS):
+        alone = SEPG(store.num_features, 16, 2, conv=conv, **options)
+        for mine, theirs in zip(alone.parameters(), model.parameters(), strict=True):
+            mine.data.copy_(theirs.data[r])
+        graphs = Batch.from_data_list([data[i] for i in ids[r].tolist() if i < len(data)])
+        expected = F.cross_entropy(alone(graphs), graphs.y)
+        expected.backward()
+        assert loss[r].item() == pytest.approx(expected.item(), abs=1e-5)
+        for mine, theirs in zip(alone.parameters(), model.parameters(), strict=True):
+            scale = max(1.0, mine.grad.abs().max().item())
+            torch.testing.assert_close(theirs.grad[r] / scale, mine.grad / scale, atol=1e-5, rtol=0)
+
+
+def test_more_room_changes_nothing():
+    store, ids = store_for("GCN", {}), some_ids()
+    model = SEPG(store.num_features, 16, 2, replicas=REPLICAS)
+    narrow, wide = (store.batch(ids, store.shape(ids, spare)) for spare in (0.0, 0.5))
+    outs = [batch.by_replica(model.forward_prepared(batch)) for batch in (narrow, wide)]
+    torch.testing.assert_close(*outs)
+
+
+def test_padding_is_made_of_graphs():
+    store, ids = store_for("GCN", {}), some_ids()
+    shape = store.shape(ids, spare=0.3)
+    levels = store.batch(ids, shape).levels
+    for level in range(1, 4):
+        assert int(levels.sizes[level - 1].sum()) == REPLICAS * shape.nodes[level - 1]
+        assert len(levels.sizes[level - 1]) == REPLICAS * shape.nodes[level]
+        assert int(levels.sizes[level - 1].min()) >= 0
+
+
+def test_padding_is_dealt_out_evenly():
+    store, ids = store_for("GCN", {}), some_ids(missing=False)
+    shape = store.shape(ids, spare=2.0)
+    sizes = store.batch(ids, shape).levels.sizes[0].view(REPLICAS, -1)
+    real = store.levels[1].counts[ids].sum(1)
+    for r in range(REPLICAS):
+        padding = sizes[r, real[r] :]
+        assert int(padding.max()) - int(padding.min()) <= 1
+
+
+def test_gradients_do_not_come_from_padding():
+    """A model that is wrong about padding alone gets no gradient."""
+    store, ids = store_for("GCN", {}), some_ids()
+    batch = store.batch(ids, store.shape(ids, spare=0.5))
+    model = SEPG(store.num_features, 16, 2, replicas=REPLICAS)
+    out = model.forward_prepared(batch).view(REPLICAS, -1, 2)
+    (batch.by_replica(out.flatten(0, 1)) * 0).sum().backward()
+    assert all(not parameter.grad.any() for parameter in model.parameters())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("conv", CONVS)
+def test_gpu_equals_cpu(conv):
+    ids = some_ids()
+    model = SEPG(store_for(conv, {}).num_features, 16, 2, conv=conv, replicas=REPLICAS)
+    outs = []
+    for device in ("cpu", "cuda"):
+        store = store_for(conv, {}, device)
+        batch = store.batch(ids.to(device), store.shape(ids.to(device)))
+        outs.append(batch.by_replica(model.to(device).forward_prepared(batch)).detach().cpu())
+    torch.testing.assert_close(*outs, atol=1e-4, rtol=1e-4)
