@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 HERE = str(Path(__file__).parent)
+sys.path.append(HERE)  # for what the tests share
 TRAINER = "fake_trainer:train"
 PATH = ((0, 1), (1, 0), (1, 2), (2, 1))
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-pytest.importorskip("torch_geometric")
-sys.path.insert(0, str(Path(__file__).parent))
-
 from small_graphs import graph_set
 
 import sepool

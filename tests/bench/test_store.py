@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-sys.path.insert(0, str(Path(__file__).parent))
-
+import torch
 import torch.nn.functional as F
 from small_graphs import forest, graph_set, pyg_graphs
 from torch_geometric.data import Batch

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
+import torch
 
 from sepool.bench import trainer
 from sepool.bench.lockstep import Lockstep
