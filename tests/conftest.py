@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from math import log2
 
 import pytest
 from hypothesis import settings
+
+# The tests' tensors are small: with several threads they mostly wait for one another. Read when
+# torch is first imported, here and in worker processes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("sepool", deadline=None)
 settings.load_profile("sepool")

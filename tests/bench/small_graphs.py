@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 
@@ -35,9 +37,7 @@ def forest(graphs, height=3):
 
     ends = pointers(graphs.edges.counts)
     pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
-    lists = [
-        pairs[a:b][pairs[a:b, 0] < pairs[a:b, 1]] for a, b in zip(ends, ends[1:], strict=False)
-    ]
+    lists = [pairs[a:b][pairs[a:b, 0] < pairs[a:b, 1]] for a, b in pairwise(ends)]
     batch = sepool.as_graph_batch(lists, num_nodes=graphs.nodes.tolist())
     return Forest.of(sepool.coding_trees(batch, height))
 

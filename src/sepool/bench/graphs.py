@@ -1,6 +1,6 @@
 """Datasets of graphs as flat arrays: edges, labels, folds and trees, cached beside the data.
 
-A cache (``<data>/sepool/<name>*.npz``) is all that training needs: neither PyG's reader nor the
+A cache (``<data>/sepool/*.npz``) is all that training needs: neither PyG's reader nor the
 compiled core, so that it can be made on one machine and used on another.
 """
 
@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.archive import read_archive, write_archive
+from sepool.edgecode import decode_edges, encode_edges
 from sepool.edges import pointers
-from sepool.io import atomic_write
 from sepool.packing import EdgeBlocks, Forest
+from sepool.pyg import Graphs
+from sepool.treecache import cached_trees
 
 Ints = NDArray[np.int64]
+FORMAT, VERSION = "sepool-graph-set", 1
 
 
 @dataclass(frozen=True)
@@ -60,30 +64,17 @@ def load_graphs(root: Path, name: str) -> GraphSet:
     """A dataset from its cache, or from PyG's files, of which the cache is then made."""
     path = root / "sepool" / f"{name}.npz"
     if path.exists():
-        with np.load(path, allow_pickle=False) as file:
-            labels = file["labels"].astype(np.int64) if "labels" in file else None
-            steps = file["half"].astype(np.int64)
-            return GraphSet(
-                name,
-                file["nodes"].astype(np.int64),
-                _both_ways(file["counts"].astype(np.int64), steps),
-                labels,
-                file["y"].astype(np.int64),
-            )
+        arrays = read_archive(path, FORMAT, VERSION)
+        nodes, y = (arrays[key].astype(np.int64) for key in ("nodes", "y"))
+        labels = arrays["labels"].astype(np.int64) if "labels" in arrays else None
+        counts, (row, col) = decode_edges(arrays, nodes)
+        return GraphSet(name, nodes, EdgeBlocks(counts, row, col), labels, y)
     graphs = _read_tu(root, name)
-    upper = graphs.edges.row < graphs.edges.col
-    graph = np.repeat(np.arange(len(graphs.nodes)), graphs.edges.counts)
-    half = np.stack([graphs.edges.row[upper], graphs.edges.col[upper]])
-    half[1] -= half[0]
-    arrays = {
-        "nodes": graphs.nodes,
-        "counts": np.bincount(graph[upper], minlength=len(graphs.nodes)),
-        "half": np.stack([np.diff(half[0], prepend=0), half[1]]),
-        "y": graphs.y,
-    }
+    arrays = {"nodes": graphs.nodes, "y": graphs.y, **encode_edges(graphs.nodes, graphs.edges)}
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
-    _save(path, arrays)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_archive(path, FORMAT, VERSION, arrays)
     return graphs
 
 
@@ -114,24 +105,25 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     if not tree:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
         return Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
-    path = root / "sepool" / f"{graphs.name}-{tree}-{height}.npz"
-    if path.exists():
-        with np.load(path, allow_pickle=False) as file:
-            return Forest(file["counts"].astype(np.int64), file["parent"].astype(np.int32))
+    flat = Graphs(graphs.nodes, graphs.edges, None)
+    options = f"{graphs.name} {tree} {height}"
+    return cached_trees(
+        root / "sepool", flat, options, lambda: _build_trees(root, graphs, tree, height)
+    )
+
+
+def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     if tree == "random":
-        forest = _shuffled(load_trees(root, graphs, "best", height))
-    elif tree == "released":
+        return _shuffled(load_trees(root, graphs, "best", height))
+    if tree == "released":
         from sepool.integrations.tgp import released_trees
 
-        forest = Forest.of(released_trees(_edge_arrays(graphs), graphs.nodes, height))
-    else:
-        from sepool.build import coding_trees
-        from sepool.graph import as_graph_batch
+        return Forest.of(released_trees(_edge_arrays(graphs), graphs.nodes, height))
+    from sepool.build import coding_trees
+    from sepool.graph import as_graph_batch
 
-        batch = as_graph_batch(_edge_arrays(graphs), num_nodes=graphs.nodes.tolist())
-        forest = Forest.of(coding_trees(batch, height, method=tree))
-    _save(path, {"counts": forest.counts, "parent": forest.parent})
-    return forest
+    batch = as_graph_batch(_edge_arrays(graphs), num_nodes=graphs.nodes.tolist())
+    return Forest.of(coding_trees(batch, height, method=tree))
 
 
 def _edge_arrays(graphs: GraphSet) -> list[NDArray[Any]]:
@@ -165,27 +157,3 @@ def _read_tu(root: Path, name: str) -> GraphSet:
     return GraphSet(
         name, nodes, EdgeBlocks(counts, row[order], col[order]), labels, store.y.numpy()
     )
-
-
-def _both_ways(counts: Ints, half: Ints) -> EdgeBlocks:
-    row = half[0].cumsum()
-    col = row + half[1]
-    graph = np.tile(np.repeat(np.arange(len(counts)), counts), 2)
-    row, col = np.concatenate([row, col]), np.concatenate([col, row])
-    order = np.lexsort((col, row, graph))
-    return EdgeBlocks(2 * counts, row[order], col[order])
-
-
-def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Writes arrays of whole numbers, each in the smallest type that holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    small = {
-        key: values.astype(np.result_type(*map(np.min_scalar_type, _range(values))))
-        for key, values in arrays.items()
-    }
-    with atomic_write(path) as file:
-        np.savez_compressed(file, **small)  # type: ignore[arg-type]
-
-
-def _range(values: NDArray[Any]) -> tuple[int, int]:
-    return (int(values.min()), int(values.max())) if values.size else (0, 0)
