@@ -11,7 +11,6 @@ rows go where `sepool reproduce` puts them, so that the work is not lost.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from time import perf_counter
 
@@ -22,11 +21,12 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GCNConv
 
+from results import Recorder
 from sepool.bench.engines import RunOptions
 from sepool.bench.graphs import load_graphs, load_trees
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Rows
-from sepool.bench.run import Plan, device_name, run
+from sepool.bench.run import Plan, run
 from sepool.bench.trainer import HEIGHT
 from sepool.edges import pointers
 from sepool.nn import SEPG
@@ -53,17 +53,16 @@ def main() -> None:
         epoch = _time_alone(options, dataset, int(hidden), int(batch))
         alone += epoch * part["epochs"].sum()
         print(f"{dataset} hidden {hidden} batch {batch}: {1e3 * epoch:.0f} ms an epoch alone")
-    found = {
-        "device": device_name(options.device),
-        "torch": torch.__version__,
-        "trainings": len(units),
-        "lockstep_s": round(seconds, 1),
-        "alone_s": round(alone, 1),
-        "ratio": round(alone / seconds, 1),
-        "kernel_share": _kernel_share(options, datasets),
-    }
-    print(json.dumps(found))
-    Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
+    out = Recorder(__file__, quick=False)
+    out.add(
+        part="throughput",
+        datasets=datasets,
+        trainings=len(units),
+        lockstep=round(seconds, 1),
+        alone=round(alone, 1),
+    )
+    for dataset, (share, memory) in _kernel_share(options, datasets).items():
+        out.add(part="kernels", dataset=dataset, share=share, gib=memory)
 
 
 def _arguments() -> argparse.Namespace:
@@ -71,7 +70,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", required=True)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", default="results")
-    parser.add_argument("--json", default="benchmarks/results/lockstep.json")
     parser.add_argument("--datasets", default="MUTAG,PROTEINS,IMDB-BINARY")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
@@ -124,7 +122,9 @@ def _pyg_graphs(root: Path, dataset: str) -> tuple[list[Data], int]:
     return graphs, found.num_classes
 
 
-def _kernel_share(options: argparse.Namespace, datasets: list[str]) -> dict[str, list[float]]:
+def _kernel_share(
+    options: argparse.Namespace, datasets: list[str]
+) -> dict[str, tuple[float, float]]:
     """For every dataset: the share of an epoch's time in kernels, and the peak memory in GiB."""
     if not options.device.startswith("cuda"):
         return {}
@@ -147,7 +147,7 @@ def _kernel_share(options: argparse.Namespace, datasets: list[str]) -> dict[str,
             spent = perf_counter() - began
         busy = sum(event.self_device_time_total for event in profiler.key_averages()) / 1e6
         memory = torch.cuda.max_memory_allocated() / 2**30
-        shares[dataset] = [round(busy / spent, 3), round(memory, 2)]
+        shares[dataset] = round(busy / spent, 3), round(memory, 2)
     return shares
 
 

@@ -21,6 +21,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "pyg": page_pyg.pyg,
     "epoch": page_epoch.epoch,
     "epoch_cuda": page_epoch.epoch_cuda,
+    "lockstep": page_epoch.lockstep,
 }
 
 HEAD = """\

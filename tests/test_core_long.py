@@ -15,7 +15,9 @@ import sepool
 
 from . import shapes
 
+# Shells start background jobs deaf to Ctrl-C, and children inherit that: hence the first line.
 LARGE = """
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys
 import numpy as np
 import sepool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.run import Plan, run
 
 if __name__ == "__main__":
+    # Shells start background jobs deaf to Ctrl-C, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     protocol = PROTOCOLS["table1"]
     units = protocol.units(["MUTAG"], ["SEP-G"], seeds=2, folds=10, configs=[0])
     out = Path(sys.argv[1])
