@@ -86,5 +86,5 @@ of the logit where that is above 1. Two runs with one seed are compared weight b
 LOCKSTEP_TEXT = """\
 SEP-G over 16 configurations, 5 seeds and 10 folds a dataset, with early stopping, by the engine \
 `replicas`. One after another is timed on a sample: epochs of the same trainings in plain PyG (the \
-stock loader, PyG's own convolution) for every dataset, width and batch size, times the epochs that \
-the trainings took. Kernels and memory: one epoch of 200 replicas, hidden 64, batch 128."""
+stock loader, PyG's own convolution) for every dataset, width and batch size, times the epochs \
+that the trainings took. Kernels and memory: one epoch of 200 replicas, hidden 64, batch 128."""
