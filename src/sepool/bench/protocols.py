@@ -213,6 +213,5 @@ def _quick(full: Protocol) -> Protocol:
 
 
 PROTOCOLS = {
-    table.name: table
-    for table in (_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2))
+    table.name: table for table in (_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2))
 }
