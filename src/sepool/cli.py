@@ -1,4 +1,4 @@
-"""The command line: ``sepool tree``, ``sepool doctor`` and the commands of `sepool.bench.cli`."""
+"""The command line: ``sepool tree`` and ``doctor``, and what `bench.cli` and `viz.cli` add."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from sepool.build import METHODS, core_options
 from sepool.errors import FAILURE, one_line_errors
 from sepool.io import atomic_write, check_output
 from sepool.treefile import tree_suffix
+from sepool.viz import cli as viz
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -39,7 +40,8 @@ OPTIONAL = {
     "scipy": "sepool[bench]",
     "scikit-learn": "sepool[bench]",
     "pandas": "sepool[bench]",
-    "matplotlib": "sepool[bench]",
+    "matplotlib": "sepool[viz]",
+    "bokeh": "sepool[viz]",
     "ray": "sepool[ray]",
     "networkx": "networkx",
     "igraph": "igraph",
@@ -60,6 +62,7 @@ Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore the weigh
 SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in the degrees.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the tree: .json, .npz.")]
 Labels = Annotated[Path | None, typer.Option(help="Write the clusters of every node as CSV.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the clusters: .png, .svg.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -75,6 +78,7 @@ def tree(
     self_loops: SelfLoops = False,
     output: Output = None,
     labels: Labels = None,
+    plot: Plot = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -85,6 +89,8 @@ def tree(
             tree_suffix(check_output(output))
         if labels is not None:
             check_output(labels)
+        if plot is not None:
+            viz.check_picture(plot)
         with _progress(f"reading {graph}") as progress:
             weight = None if unweighted else "weight"
             edges = sepool.as_graph(graph, weight=weight, self_loops=self_loops)
@@ -97,6 +103,8 @@ def tree(
             found.save(output)
         if labels is not None:
             _write_labels(labels, found)
+        if plot is not None:
+            viz.draw(found, edges, plot)
         summary = {
             "graph": graph,
             "nodes": edges.num_nodes,
@@ -201,3 +209,4 @@ def _console() -> Console:
 
 
 register(app)
+viz.register(app)

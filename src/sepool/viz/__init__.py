@@ -1,0 +1,51 @@
+"""Pictures of coding trees, and a page to walk through one.
+
+>>> import sepool, sepool.viz
+>>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+>>> tree = sepool.coding_tree(bridge)
+>>> sepool.viz.plot_dendrogram(tree).axes[0].get_title()
+'6 nodes, 2 clusters: 1.6995 bits'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sepool.viz.clusters import plot_clusters as plot_clusters
+    from sepool.viz.dendrogram import plot_dendrogram as plot_dendrogram
+    from sepool.viz.explore import explorer_page as explorer_page
+    from sepool.viz.explore import write_explorer as write_explorer
+    from sepool.viz.figures import save_figure as save_figure
+    from sepool.viz.layout import layout as layout
+    from sepool.viz.levels import plot_levels as plot_levels
+
+# Imported when asked for: what draws needs matplotlib, the page needs Bokeh.
+_LAZY = {
+    "explorer_page": "explore",
+    "layout": "layout",
+    "plot_clusters": "clusters",
+    "plot_dendrogram": "dendrogram",
+    "plot_levels": "levels",
+    "save_figure": "figures",
+    "write_explorer": "explore",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sepool.viz' has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"sepool.viz.{_LAZY[name]}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("matplotlib", "bokeh"):
+            raise
+        raise ImportError(
+            f"sepool.viz.{name} needs {error.name}: pip install 'sepool[viz]'"
+        ) from error
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

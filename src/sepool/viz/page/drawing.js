@@ -1,0 +1,196 @@
+// The graph on a Bokeh plot: open clusters as disks, what is closed as marks, edges between marks.
+const MOST_LINKS = 20000;
+const MOST_LABELS = 70;
+const ISOLATE = ["\u2068", "\u2069"]; // a name keeps its direction to itself
+
+function shorten(text, most) {
+  const letters = Array.from(text.slice(0, 4 * most), (c) => (/\p{C}|\p{Zl}|\p{Zp}/u.test(c) ? " " : c));
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
+
+class Drawing {
+  constructor(model, palette, element) {
+    this.model = model;
+    this.palette = palette;
+    this.element = element;
+    this.hovered = this.selected = -1;
+    this.marks = this.links = [];
+    this.make();
+  }
+
+  make() {
+    const { ColumnDataSource, Range1d, Plot, PanTool, WheelZoomTool, Circle, Segment, Text } = Bokeh;
+    const source = (...columns) => new ColumnDataSource({ data: Object.fromEntries(columns.map((c) => [c, []])) });
+    const field = (name) => ({ field: name });
+    this.plot = new Plot({
+      x_range: new Range1d({ start: -1, end: 1 }), y_range: new Range1d({ start: -1, end: 1 }),
+      sizing_mode: "stretch_both", toolbar_location: null, outline_line_color: null,
+      min_border: 0, background_fill_color: "#ffffff", lod_threshold: 6000, lod_timeout: 250,
+    });
+    this.sources = {
+      disks: source("x", "y", "r", "fill"), links: source("x0", "y0", "x1", "y1", "width"),
+      near: source("x0", "y0", "x1", "y1"), marks: source("x", "y", "r", "fill"),
+      rings: source("x", "y", "r", "colour"), labels: source("x", "y", "text"),
+    };
+    const ends = { x0: field("x0"), y0: field("y0"), x1: field("x1"), y1: field("y1") };
+    const round = { x: field("x"), y: field("y"), radius: field("r"), fill_color: field("fill") };
+    // What follows the pointer is on a layer of its own, so that the rest need not be drawn again.
+    const add = (glyph, name, level = "glyph") => this.plot.add_glyph(glyph, this.sources[name], { level });
+    add(new Circle({ ...round, fill_alpha: 0.13, line_color: field("fill"), line_alpha: 0.8 }), "disks");
+    this.edges = new Segment({ ...ends, line_width: field("width"), line_color: "#59626e", line_alpha: 0.3 });
+    add(this.edges, "links");
+    add(new Segment({ ...ends, line_width: 1.6, line_color: "#2f3640", line_alpha: 0.8 }), "near", "overlay");
+    add(new Circle({ ...round, line_color: "#ffffff", line_width: 0.5 }), "marks");
+    add(new Circle({ x: field("x"), y: field("y"), radius: field("r"), fill_color: null, line_color: field("colour"), line_width: 3 }), "rings", "overlay");
+    add(new Text({
+      x: field("x"), y: field("y"), text: field("text"), text_align: "center", text_baseline: "middle",
+      text_font_size: "12px", text_font: "system-ui, sans-serif", text_color: "#16191d",
+      background_fill_color: "#ffffff", background_fill_alpha: 0.75, padding: 1, border_radius: 3,
+    }), "labels", "overlay");
+    const wheel = new WheelZoomTool();
+    this.plot.add_tools(new PanTool(), wheel);
+    this.plot.toolbar.active_scroll = wheel;
+  }
+
+  async show() {
+    this.view = await Bokeh.Plotting.show(this.plot, this.element);
+    let waiting = 0;
+    const moved = () => { clearTimeout(waiting); waiting = setTimeout(() => this.moved(), 100); };
+    this.plot.x_range.change.connect(moved);
+    new ResizeObserver(() => { this.keepAspect(); moved(); }).observe(this.element);
+  }
+
+  // Pixels a unit; both directions are alike.
+  scale() { return this.element.clientWidth / (this.plot.x_range.end - this.plot.x_range.start); }
+
+  frame(x, y, halfWidth) {
+    const tall = this.element.clientHeight / Math.max(this.element.clientWidth, 1);
+    this.plot.x_range.setv({ start: x - halfWidth, end: x + halfWidth });
+    this.plot.y_range.setv({ start: y - halfWidth * tall, end: y + halfWidth * tall });
+  }
+
+  fit(id) {
+    const { x, y, r } = this.model;
+    let box = [x[id] - r[id], y[id] - r[id], x[id] + r[id], y[id] + r[id]];
+    if (id === this.model.root) {
+      box = [Infinity, Infinity, -Infinity, -Infinity];
+      for (const child of this.model.childrenOf(id)) {
+        box[0] = Math.min(box[0], x[child] - r[child]); box[1] = Math.min(box[1], y[child] - r[child]);
+        box[2] = Math.max(box[2], x[child] + r[child]); box[3] = Math.max(box[3], y[child] + r[child]);
+      }
+    } else if (this.model.isLeaf(id)) {
+      box = [x[id] - 15, y[id] - 15, x[id] + 15, y[id] + 15];
+    }
+    const wide = this.element.clientWidth / Math.max(this.element.clientHeight, 1);
+    const half = Math.max(box[2] - box[0], (box[3] - box[1]) * wide) / 2;
+    this.frame((box[0] + box[2]) / 2, (box[1] + box[3]) / 2, half * 1.06);
+  }
+
+  keepAspect() {
+    const { x_range: h, y_range: v } = this.plot;
+    this.frame((h.start + h.end) / 2, (v.start + v.end) / 2, (h.end - h.start) / 2);
+  }
+
+  zoom(factor) {
+    const { x_range: h, y_range: v } = this.plot;
+    this.frame((h.start + h.end) / 2, (v.start + v.end) / 2, (h.end - h.start) / 2 * factor);
+  }
+
+  pan(right, up) {
+    const { x_range: h, y_range: v } = this.plot, step = (h.end - h.start) / 8;
+    this.frame((h.start + h.end) / 2 + right * step, (v.start + v.end) / 2 + up * step, (h.end - h.start) / 2);
+  }
+
+  colourOf(id) {
+    const level = Math.max(this.model.level[id], this.colourLevel);
+    return level >= this.model.height ? "#5c6673" : this.palette[this.model.colour[this.model.ancestor(id, level)]];
+  }
+
+  // Draws everything anew, after clusters were opened or closed or the colours changed.
+  update(walk) {
+    const { model } = this;
+    const circles = (ids, shrink) => ({
+      x: ids.map((id) => model.x[id]), y: ids.map((id) => model.y[id]),
+      r: ids.map((id) => model.r[id] * shrink(id)), fill: ids.map((id) => this.colourOf(id)),
+    });
+    const several = walk.disks.filter((id) => model.childrenOf(id).length > 1);
+    this.marks = walk.marks;
+    this.links = model.linksBetween(walk.marks);
+    this.sources.disks.data = circles(several, () => 1);
+    this.sources.marks.data = circles(walk.marks, (id) => (model.isLeaf(id) ? 0.85 : 0.92));
+    this.moved();
+    this.highlight();
+  }
+
+  // After the view has moved: edges that are in sight, labels that have room.
+  moved() {
+    const { model } = this, { x_range: h, y_range: v } = this.plot;
+    const inSight = ({ a, b }) =>
+      Math.max(model.x[a], model.x[b]) >= h.start && Math.min(model.x[a], model.x[b]) <= h.end &&
+      Math.max(model.y[a], model.y[b]) >= v.start && Math.min(model.y[a], model.y[b]) <= v.end;
+    const near = this.links.filter(inSight);
+    this.edges.line_alpha = Math.min(0.45, Math.max(0.12, 12 / Math.sqrt(near.length || 1)));
+    this.hidden = Math.max(0, near.length - MOST_LINKS);
+    const all = this.links.length <= MOST_LINKS;
+    if (!all || this.links !== this.drawn) this.drawLinks(all ? this.links : near.slice(0, MOST_LINKS));
+    this.drawn = this.links;
+    this.label();
+    this.onmove?.();
+  }
+
+  drawLinks(links) {
+    const most = links.length ? links[0].w : 1; // the heaviest come first
+    const thick = Math.min(3, Math.max(0.6, 60 / Math.sqrt(links.length || 1)));
+    this.sources.links.data = {
+      ...this.lines(links), width: links.map(({ w }) => thick * (0.35 + 0.65 * Math.sqrt(w / most))),
+    };
+  }
+
+  lines(links) {
+    const { x, y } = this.model;
+    return {
+      x0: links.map(({ a }) => x[a]), y0: links.map(({ a }) => y[a]),
+      x1: links.map(({ b }) => x[b]), y1: links.map(({ b }) => y[b]),
+    };
+  }
+
+  label() {
+    const { model } = this, { x_range: h, y_range: v } = this.plot, scale = this.scale();
+    const seen = this.marks.filter((id) =>
+      model.x[id] > h.start && model.x[id] < h.end && model.y[id] > v.start && model.y[id] < v.end);
+    const large = seen.filter((id) => seen.length <= 60 || model.r[id] * scale > 9);
+    large.sort((a, b) => model.r[b] - model.r[a] || model.volume[b] - model.volume[a]);
+    const taken = [], shown = [];
+    for (const id of large.slice(0, 20 * MOST_LABELS)) {
+      const text = model.isLeaf(id) ? shorten(model.name(id), 18) : model.size[id].toLocaleString("en");
+      const px = (model.x[id] - h.start) * scale, py = (model.y[id] - v.start) * scale;
+      const half = 3.6 * Array.from(text).length + 3;
+      const box = [px - half, py - 9, px + half, py + 9];
+      if (taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
+      taken.push(box);
+      shown.push([id, ISOLATE.join(text)]);
+      if (shown.length >= MOST_LABELS) break;
+    }
+    this.sources.labels.data = {
+      x: shown.map(([id]) => model.x[id]), y: shown.map(([id]) => model.y[id]), text: shown.map(([, text]) => text),
+    };
+  }
+
+  highlight() {
+    const { model } = this;
+    const rings = [[this.hovered, "#e0247a"], [this.selected, "#16191d"]]
+      .filter(([id]) => id >= 0 && id !== model.root);
+    this.sources.rings.data = {
+      x: rings.map(([id]) => model.x[id]), y: rings.map(([id]) => model.y[id]),
+      r: rings.map(([id]) => model.r[id]), colour: rings.map(([, colour]) => colour),
+    };
+    const of = this.selected;
+    const near = of >= 0 && !model.open[of] ? this.links.filter(({ a, b }) => a === of || b === of) : [];
+    this.sources.near.data = this.lines(near.slice(0, 2000));
+  }
+
+  png() {
+    const { canvas } = this.view.export("png", true);
+    return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+  }
+}

@@ -1,0 +1,106 @@
+// The tree as a list of rows, of which only those in sight are in the page.
+const ROW = 24;
+
+class Outline {
+  constructor(model, element, colourOf) {
+    this.model = model;
+    this.element = element;
+    this.colourOf = colourOf;
+    this.rows = [];
+    this.place = new Map();
+    this.active = model.root;
+    this.hovered = this.selected = -1;
+    this.space = document.createElement("div");
+    this.space.setAttribute("role", "presentation");
+    element.append(this.space);
+    element.addEventListener("scroll", () => this.draw());
+    new ResizeObserver(() => this.draw()).observe(element);
+  }
+
+  update(rows) {
+    this.rows = rows;
+    this.place = new Map(rows.map((id, i) => [id, i]));
+    if (!this.place.has(this.active)) this.active = this.model.root;
+    this.space.style.height = `${rows.length * ROW}px`;
+    this.draw();
+  }
+
+  draw() {
+    const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 4);
+    const last = Math.min(this.rows.length, first + Math.ceil(this.element.clientHeight / ROW) + 9);
+    const rows = [];
+    for (let i = first; i < last; i++) rows.push(this.row(i));
+    const at = this.place.get(this.active); // a screen reader needs the active row, seen or not
+    if (at !== undefined && (at < first || at >= last)) rows.push(this.row(at));
+    this.space.replaceChildren(...rows);
+    this.element.setAttribute("aria-activedescendant", `row-${this.active}`);
+  }
+
+  // Rows stay where they are: a pointer over one of them must not lose it.
+  hover(id) {
+    this.hovered = id;
+    for (const row of this.space.children) row.classList.toggle("hover", Number(row.dataset.id) === id);
+  }
+
+  row(i) {
+    const { model } = this, id = this.rows[i], leaf = model.isLeaf(id);
+    const row = document.createElement("div");
+    row.id = `row-${id}`;
+    row.dataset.id = id;
+    row.setAttribute("role", "treeitem");
+    row.setAttribute("aria-level", model.height - model.level[id] + 1);
+    row.setAttribute("aria-selected", id === this.selected);
+    if (!leaf) row.setAttribute("aria-expanded", !!model.open[id]);
+    if (id !== model.root) {
+      const siblings = model.childrenOf(model.parent[id]);
+      row.setAttribute("aria-setsize", siblings.length);
+      row.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
+    }
+    row.classList.toggle("hover", id === this.hovered);
+    row.classList.toggle("active", id === this.active);
+    row.style.top = `${i * ROW}px`;
+    row.style.paddingLeft = `${4 + 14 * (model.height - model.level[id])}px`;
+    const part = (kind, text, hidden) => {
+      const span = document.createElement(kind === "name" ? "bdi" : "span");
+      span.className = kind;
+      span.textContent = text;
+      if (hidden) span.setAttribute("aria-hidden", "true");
+      row.append(span);
+      return span;
+    };
+    part("twist", leaf ? "" : model.open[id] ? "▾" : "▸", true);
+    part("spot", "", true).style.background = this.colourOf(id);
+    const name = shorten(model.name(id), 200), bits = `${bitsText(model.bits[id] + model.below[id])} bits`;
+    const count = leaf || id === model.root ? "" : model.size[id].toLocaleString("en");
+    part("name", name);
+    part("count", count);
+    part("bits", bits);
+    row.setAttribute("aria-label", [name, count && `${count} node${count === "1" ? "" : "s"}`, bits].filter(Boolean).join(", "));
+    return row;
+  }
+
+  scrollTo(id) {
+    const i = this.place.get(id);
+    if (i === undefined) return;
+    const { scrollTop: top, clientHeight: height } = this.element;
+    if (i * ROW < top) this.element.scrollTop = i * ROW;
+    else if ((i + 1) * ROW > top + height) this.element.scrollTop = (i + 1) * ROW - height + ROW;
+    this.draw();
+  }
+
+  idOf(event) {
+    const row = event.target.closest?.("[role=treeitem]");
+    return row ? Number(row.dataset.id) : -1;
+  }
+
+  // The row a key leads to from the active one.
+  neighbour(key) {
+    const i = this.place.get(this.active) ?? 0, page = Math.floor(this.element.clientHeight / ROW) - 1;
+    const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity }[key];
+    return this.rows[Math.min(this.rows.length - 1, Math.max(0, i + step))];
+  }
+}
+
+function bitsText(bits) {
+  return bits === 0 ? "0" : bits >= 0.001 ? bits.toFixed(4) : bits.toExponential(1);
+}

@@ -1,0 +1,111 @@
+"""The commands plot and explore, and tree --plot."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("bokeh")
+
+from sepool.cli import app
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("graph.txt").write_text("a b\nb c\nc a\nc d\nd e\ne f\nf d\n")
+    return tmp_path
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("kind", ["clusters", "dendrogram", "levels"])
+def test_plot_of_a_graph(folder: Path, kind: str) -> None:
+    assert _run("plot", "graph.txt", "--kind", kind, "-o", "picture.svg")[0] == 0
+    assert (folder / "picture.svg").read_text().startswith("<?xml")
+
+
+def test_plot_of_a_tree(folder: Path) -> None:
+    assert _run("tree", "graph.txt", "-o", "tree.json", "--plot", "clusters.png")[0] == 0
+    assert (folder / "clusters.png").read_bytes().startswith(b"\x89PNG")
+    assert _run("plot", "tree.json") == (0, "wrote tree.dendrogram.png\n")
+    assert _run("plot", "tree.json", "--graph", "graph.txt") == (0, "wrote tree.clusters.png\n")
+    code, output = _run("plot", "tree.json", "--kind", "levels")
+    assert code == 2
+    assert "needs the graph: --graph FILE" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kind", "pie"], "--kind takes clusters, dendrogram, levels, got 'pie'"),
+        (["-o", "picture.gif"], "expected a name that ends in .png or .svg"),
+        (["-o", "nowhere/picture.png"], "no folder"),
+        (["--level", "9"], "level must be 1 to 3, got 9"),
+        (["--height", "0"], "height must be 1 to 64, got 0"),
+        (["--graph", "graph.txt"], "--graph goes with a tree file"),
+    ],
+)
+def test_plot_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:
+    code, output = _run("plot", "graph.txt", *arguments)
+    assert code == 2
+    assert message in output
+    assert len(output.splitlines()) == 1
+
+
+def test_explore(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
+    assert _run("explore", "graph.txt") == (0, "wrote graph.html: 6 nodes, 7 edges\n")
+    assert opened == [(folder / "graph.html").as_uri()]
+    assert _run("tree", "graph.txt", "-o", "tree.npz")[0] == 0
+    assert _run("explore", "graph.txt", "--tree", "tree.npz", "-o", "a.html", "--no-open")[0] == 0
+    assert len(opened) == 1
+    assert "<title>graph.txt</title>" in (folder / "a.html").read_text()
+
+
+def test_explore_says_what_is_wrong(folder: Path) -> None:
+    code, output = _run("explore", "nothing.txt", "--no-open")
+    assert (code, len(output.splitlines())) == (2, 1)
+    Path("other.txt").write_text("a b\n")
+    assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
+    code, output = _run("explore", "other.txt", "--tree", "tree.json", "--no-open")
+    assert code == 2
+    assert "the tree has 6 leaves, but the graph has 2 nodes" in output
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [("matplotlib", ["plot"]), ("bokeh", ["explore", "--no-open"]), ("matplotlib", ["tree"])],
+)
+def test_missing_packages_are_named(folder: Path, package: str, arguments: list[str]) -> None:
+    more = ["--plot", "a.png"] if arguments == ["tree"] else []
+    call = [*arguments, "graph.txt", *more]
+    code = (
+        "import importlib.util as u, sys\n"
+        f"sys.modules[{package!r}] = None\n"
+        "find = u.find_spec\n"
+        f"u.find_spec = lambda name, *a: None if name == {package!r} else find(name, *a)\n"
+        f"from sepool.cli import app\napp({call!r})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"sepool: this needs {package}: pip install 'sepool[viz]'\n"
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, sepool.cli\n"
+        "print([m for m in ('matplotlib', 'bokeh', 'torch', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,53 @@
+"""Colours: neighbours differ, text can be read."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import sepool
+from sepool.viz.coarse import links_of
+from sepool.viz.colours import PALETTE, ancestors, colour_level, colour_numbers, text_on
+
+
+def _luminance(colour: str) -> float:
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_clusters_that_share_edges_differ() -> None:
+    graph = sepool.as_graph(nx.grid_2d_graph(12, 12))
+    tree = sepool.coding_tree(graph, 2)
+    links = links_of(tree, graph)[1]
+    colour = colour_numbers(tree.cluster_sizes(1), links)
+    assert (colour[links.u] != colour[links.v]).all()
+
+
+def test_palette_has_no_two_alike() -> None:
+    colours = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in PALETTE], float)
+    # Red-green blindness in a rough matrix (Viénot 1999): what is left must still differ.
+    blind = colours @ np.array([[0.29, 0.29, -0.02], [0.71, 0.71, 0.02], [0, 0, 1]])
+    i, j = np.triu_indices(len(blind), 1)
+    assert np.linalg.norm(blind[i] - blind[j], axis=1).min() > 25
+
+
+@pytest.mark.parametrize("fill", PALETTE)
+def test_text_on_every_colour_can_be_read(fill: str) -> None:
+    text = 1.0 if text_on(fill) == "white" else _luminance(text_on(fill))
+    low, high = sorted([text, _luminance(fill)])
+    assert (high + 0.05) / (low + 0.05) > 3
+
+
+def test_level_of_the_colours() -> None:
+    tree = sepool.coding_tree(nx.karate_club_graph(), 3)
+    assert colour_level(tree, None) == 2
+    assert colour_level(sepool.coding_tree([(0, 1)], 1), None) == 1
+    with pytest.raises(ValueError, match="level must be 1 to 3, got 4"):
+        colour_level(tree, 4)
+
+
+def test_ancestors_are_labels() -> None:
+    tree = sepool.coding_tree(nx.karate_club_graph(), 4)
+    np.testing.assert_array_equal(ancestors(tree, 0, 3), tree.labels(3))

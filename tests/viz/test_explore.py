@@ -1,0 +1,133 @@
+"""The page as text: it parses, loads nothing, holds what it should, and repeats."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import sepool
+
+pytest.importorskip("bokeh")
+
+from sepool.viz.explore import _in_script, explorer_page
+
+Pair = tuple[sepool.CodingTree, sepool.Graph]
+
+
+class _Page(HTMLParser):
+    """Collects the elements, their attributes and the text of scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.inside = ""
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.scripts[-1] += data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads(self.scripts[0])
+        return result
+
+
+def test_page_parses_and_loads_nothing() -> None:
+    graph = nx.karate_club_graph()
+    text = explorer_page(sepool.coding_tree(graph, 3), graph)
+    page = _Page(text)
+    assert page.open == []
+    assert [tag for tag, _ in page.tags].count("script") == 3
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+        assert not {"src", "href", "action", "data", "style"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+    assert "sourceMappingURL" not in text
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_policy_allows_these_scripts_alone() -> None:
+    page = _Page(explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)]))
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "http" not in policy
+    for script in page.scripts[1:]:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_licence_stays_in_the_page() -> None:
+    text = explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)])
+    assert "Copyright (c) Anaconda, Inc., and Bokeh Contributors" in text
+    assert "Redistributions in binary form must reproduce" in text
+
+
+def test_hostile_names_are_data(hostile_graph: sepool.Graph) -> None:
+    tree = sepool.coding_tree(hostile_graph)
+    names = hostile_graph.names
+    assert names is not None
+    page = _Page(explorer_page(tree, hostile_graph, title=names[1]))
+    plain = _Page(explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)]))
+    assert page.data["names"] == list(names)
+    assert page.data["title"] == names[1]
+    assert page.scripts[1:] == plain.scripts[1:]
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    assert re.search(r"[<>&\u2028\u2029]|[^\x00-\x7f]", page.scripts[0]) is None
+
+
+def test_odd_graphs_have_a_page(odd: Pair) -> None:
+    tree, graph = odd
+    data = _Page(explorer_page(tree, graph)).data
+    assert data["counts"] == list(tree.counts)
+    assert len(data["u"]) == graph.num_edges
+    assert [len(x) for x in data["x"]] == list(tree.counts)
+    np.testing.assert_allclose(data["volume"], tree.volumes(0), rtol=1e-11)
+
+
+def test_same_input_gives_the_same_page() -> None:
+    graph = nx.les_miserables_graph()
+    pages = [explorer_page(sepool.coding_tree(graph, 3), graph) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_page_of_5000_nodes_is_under_5_megabytes(nested_edges: Callable[..., Any]) -> None:
+    edges = nested_edges(5000, 20000)
+    assert len(edges) == 20000
+    names = tuple(f"node number {i}" for i in range(5000))
+    plain = sepool.as_graph(edges, num_nodes=5000)
+    graph = sepool.Graph(plain.indptr, plain.indices, names=names)
+    assert len(explorer_page(sepool.coding_tree(graph, 4), graph).encode()) < 5e6
+
+
+def test_scripts_cannot_end_their_element() -> None:
+    text = _in_script("a = '</script>' + '</SCRIPT' + '<!--' + '</b>'")
+    assert text == r"a = '\x3c/script>' + '\x3c/SCRIPT' + '\x3c!--' + '</b>'"

@@ -1,0 +1,135 @@
+"""Pictures: every kind of every odd graph, files that parse and repeat, labels that stay apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import sepool
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from sepool import viz
+from sepool.viz.figures import plain
+
+Pair = tuple[sepool.CodingTree, sepool.Graph]
+KINDS: dict[str, Callable[..., Figure]] = {
+    "clusters": viz.plot_clusters,
+    "dendrogram": lambda tree, graph, **options: viz.plot_dendrogram(tree, **options),
+    "levels": viz.plot_levels,
+}
+
+
+@pytest.fixture(params=KINDS)
+def draw(request: pytest.FixtureRequest) -> Callable[..., Figure]:
+    return KINDS[request.param]
+
+
+def _pixels(figure: Figure) -> np.ndarray:
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())
+
+
+def test_odd_graphs_are_drawn(odd: Pair, draw: Callable[..., Figure]) -> None:
+    figure = draw(*odd)
+    width, height = figure.get_size_inches()
+    assert 3 <= width <= 18
+    assert 1.5 <= height <= 18
+    assert (_pixels(figure) != 255).any()
+
+
+def test_files_parse_and_repeat(draw: Callable[..., Figure], tmp_path: Path) -> None:
+    graph = nx.les_miserables_graph()
+    for suffix in ("png", "svg"):
+        files = [tmp_path / f"{i}.{suffix}" for i in range(2)]
+        for file in files:
+            viz.save_figure(draw(sepool.coding_tree(graph, 3), graph), file)
+        assert files[0].read_bytes() == files[1].read_bytes()
+    root = ElementTree.parse(tmp_path / "0.svg").getroot()
+    assert root.tag.endswith("svg")
+    assert (tmp_path / "0.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_hostile_names_are_text(
+    hostile_graph: sepool.Graph, draw: Callable[..., Figure], tmp_path: Path
+) -> None:
+    path = tmp_path / "tree.svg"
+    viz.save_figure(draw(sepool.coding_tree(hostile_graph), hostile_graph, title="<b>$x$"), path)
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()}
+    assert not tags & {"script", "img", "b"}
+    assert "&lt;b&gt;$x$" in path.read_text("utf-8")
+
+
+def _texts(figure: Figure) -> list[Any]:
+    return [text for axes in figure.axes for text in axes.texts if text.get_text()]
+
+
+@pytest.mark.parametrize("kind", ["clusters", "levels"])
+@pytest.mark.parametrize("name", ["small", "large"])
+def test_labels_do_not_overlap(kind: str, name: str) -> None:
+    graph = nx.les_miserables_graph() if name == "small" else nx.grid_2d_graph(40, 75)
+    figure = KINDS[kind](sepool.coding_tree(graph, 3), graph)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.texts]
+        boxes = np.array([box.extents for box in boxes]).reshape(-1, 4)
+        i, j = np.triu_indices(len(boxes), 1)
+        a, b = boxes[i], boxes[j]
+        across = (a[:, 0] < b[:, 2]) & (b[:, 0] < a[:, 2])
+        assert not (across & (a[:, 1] < b[:, 3]) & (b[:, 1] < a[:, 3])).any()
+    if name == "small":
+        assert len(_texts(figure)) > 20
+
+
+def test_large_graphs_have_no_names_and_few_labels() -> None:
+    graph = nx.grid_2d_graph(40, 75)
+    tree = sepool.coding_tree(graph, 3)
+    assert len(_texts(viz.plot_clusters(tree, graph))) < 40
+    strip = viz.plot_dendrogram(tree).axes[1]
+    assert strip.get_xlabel() == "3,000 nodes, in the order of the tree"
+    assert not strip.get_xticks().size
+
+
+def test_dendrogram_shows_the_bits_of_every_level() -> None:
+    tree = sepool.coding_tree(nx.karate_club_graph(), 3)
+    bars = viz.plot_dendrogram(tree).axes[2].patches
+    widths = [bar.get_width() for bar in bars]
+    np.testing.assert_allclose(widths, [tree.contributions(i).sum() for i in range(3)])
+    assert sum(widths) == pytest.approx(tree.entropy)
+
+
+def test_level_and_title() -> None:
+    graph = nx.karate_club_graph()
+    tree = sepool.coding_tree(graph, 3)
+    coarse, fine = (viz.plot_clusters(tree, graph, level=i, title="club") for i in (2, 1))
+    assert coarse.axes[0].get_title() == "club"
+    assert (_pixels(coarse) != _pixels(fine)).any()
+    with pytest.raises(ValueError, match="level must be 1 to 3, got 0"):
+        viz.plot_levels(tree, graph, level=0)
+
+
+def test_other_formats_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ends in \.png or \.svg"):
+        viz.save_figure(Figure(), tmp_path / "tree.gif")
+
+
+def test_plain_text() -> None:
+    assert plain("two\nlines") == "two lines"
+    assert plain("a\\b") == "a\\b"
+
+
+def test_unknown_names_of_the_package() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        viz.nothing  # noqa: B018
+    assert "plot_levels" in dir(viz)
