@@ -110,13 +110,14 @@ def points_a_unit(axes: Axes) -> float:
 
 
 class Labels:
-    """Writes labels into axes, and leaves out those that would cover something."""
+    """Writes labels into axes, and leaves out those that would cover something or be cut off."""
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
         canvas: Any = axes.figure.canvas
         self.renderer = canvas.get_renderer()
         self.boxes = np.empty((0, 4))
+        self.edge = axes.figure.bbox.extents
 
     def keep_clear(self, centre: NDArray[np.complex128], radius: NDArray[np.float64]) -> None:
         """No label goes over these disks."""
@@ -133,7 +134,9 @@ class Labels:
         for spot in spots:
             label.set_position((spot.real, spot.imag))
             x0, y0, x1, y1 = label.get_window_extent(self.renderer).extents
-            b = self.boxes
+            b, (left, low, right, high) = self.boxes, self.edge
+            if x0 < left or y0 < low or x1 > right or y1 > high:
+                continue
             if not ((x0 < b[:, 2]) & (b[:, 0] < x1) & (y0 < b[:, 3]) & (b[:, 1] < y1)).any():
                 self.boxes = np.concatenate([b, [[x0 - 1, y0 - 1, x1 + 1, y1 + 1]]])
                 return True
