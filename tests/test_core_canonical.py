@@ -83,6 +83,13 @@ def test_isomorphic_graphs_become_one_graph(name):
         assert arcs_in_order(n, relabelled(n, edges, seed)) == first
 
 
+def test_rings_of_different_length_are_told_apart():
+    """Refinement cannot do it, and which ring comes first must not depend on the labels."""
+    first = arcs_in_order(15, RINGS)
+    for seed in range(30):
+        assert arcs_in_order(15, relabelled(15, RINGS, seed)) == first
+
+
 @pytest.mark.parametrize("method", shapes.METHODS)
 @pytest.mark.parametrize("name", CASES)
 def test_isomorphic_graphs_have_isomorphic_trees(name, method):

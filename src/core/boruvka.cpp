@@ -11,6 +11,9 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <type_traits>
+
+#include "prefetch.hpp"
 
 namespace sepool {
 namespace {
@@ -33,16 +36,9 @@ std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
     return static_cast<std::uint32_t>(x >> 32);
 }
 
-// Asks for memory that will be needed soon: neighbours lie anywhere, and it is waiting for them that takes the time.
-inline void prefetch(const void* address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(address);
-#else
-    (void)address;
-#endif
-}
-
-constexpr Edge kAhead = 32;  // arcs from one that is asked for to the one at hand
+constexpr Edge kAhead = 32;      // arcs from one that is asked for to the one at hand
+constexpr Node kAheadRows = 6;   // the same in rows of arcs
+constexpr Node kNear = 1 << 17;  // up to here all that is known of the clusters stays near the processor
 
 // The cluster graph of a round. Arrays are not initialised: pages that are never written never count.
 template <class W>
@@ -55,6 +51,10 @@ struct Round {
 
 template <class W>
 class Rounds {
+    struct One {
+        W operator()(Edge) const { return 1; }
+    };
+
 public:
     Rounds(const GraphView& graph, Tree& tree, const Control& control) : tree_(tree), control_(control), log_total_(0) {
         Weight total = 0;
@@ -66,7 +66,7 @@ public:
         std::iota(name_.begin(), name_.end(), 0);
         for (Node u = 0; u < n; ++u) volume_[u] = static_cast<float>(tree.volume[u]);
         if (graph.weights) advance(n, graph.indptr, graph.indices, [&](Edge e) { return static_cast<W>(graph.weights[e]); });
-        else advance(n, graph.indptr, graph.indices, [](Edge) { return W{1}; });
+        else advance(n, graph.indptr, graph.indices, One());
         while (next_.n > 0) {
             Round<W> now = std::move(next_);
             const W* weights = now.weights.get();
@@ -150,46 +150,104 @@ private:
             const std::uint32_t ha = hash(a), hb = hash(b);
             return ha != hb ? ha > hb : a < b;
         };
-        for (Node c = 0; c < count_; ++c)
+        for (Node c = 0; c < count_; ++c) {
+            for (Edge i = start[c]; i < start[c + 1]; ++i) prefetch(&key_[members_[std::min<Edge>(i + kAhead, n - 1)]]);
             if (start[c + 1] - start[c] > 1) std::sort(members_.begin() + start[c], members_.begin() + start[c + 1], before);
+        }
         for (Node i = 0; i < n; ++i) place_[members_[i]] = i;
+    }
+
+    // The arcs of a round in the order in which their clusters join, with components for ends; next_ holds them until they are
+    // read, and what is left of them takes their place. Reading the rows one after the
+    // other lets all that lies elsewhere be fetched ahead; in the order of joining, the rows themselves lie anywhere.
+    template <class WeightOf>
+    void sort_arcs(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
+        row_.resize(static_cast<std::size_t>(n) + 1);
+        cut_.resize(n);
+        row_[0] = 0;
+        for (Node i = 0; i < n; ++i) {
+            const Node u = members_[i];
+            prefetch(&indptr[members_[std::min(i + kAhead, static_cast<Edge>(n - 1))]]);
+            row_[i + 1] = row_[i] + indptr[u + 1] - indptr[u];
+        }
+        const Edge last = indptr[n] - 1;
+        for (Node u = 0; u < n; ++u) {
+            if ((u & 0xffff) == 0) control_.check();
+            prefetch(&row_[place_[std::min<Edge>(u + kAhead, n - 1)]]);
+            const Node i = place_[u], c = component_[u];
+            Edge to = row_[i];
+            W cut = 0;
+            for (Edge e = indptr[u]; e < indptr[u + 1]; ++e) {
+                prefetch(&component_[indices[std::min(e + kAhead, last)]]);
+                const Node x = indices[e], other = component_[x];
+                const W w = weight_of(e);
+                if (other == c && place_[x] < i) cut += w;
+                if (!std::is_same<WeightOf, One>::value) next_.weights[to] = w;
+                next_.indices[to++] = other;
+            }
+            cut_[i] = cut;
+        }
     }
 
     template <class WeightOf>
     void contract(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
         const Edge arcs = indptr[n] - indptr[0];
-        Round<W> next;
-        next.indptr.reset(new Edge[static_cast<std::size_t>(count_) + 1]);
-        next.indices.reset(new Node[static_cast<std::size_t>(arcs)]);
-        next.weights.reset(new W[static_cast<std::size_t>(arcs)]);
-        std::vector<W> weight(count_, 0);
+        next_.n = 0;
+        next_.indptr.reset(new Edge[static_cast<std::size_t>(count_) + 1]);
+        next_.indices.reset(new Node[static_cast<std::size_t>(arcs)]);
+        next_.weights.reset(new W[static_cast<std::size_t>(arcs)]);
+        if (n <= kNear) {
+            join(n, [&](Node i, Node c, auto&& add) {
+                const Node u = members_[i];
+                W cut = 0;
+                for (Edge e = indptr[u]; e < indptr[u + 1]; ++e) {
+                    const Node x = indices[e], other = component_[x];
+                    if (other != c) add(other, weight_of(e));
+                    else if (place_[x] < i) cut += weight_of(e);
+                }
+                return cut;
+            });
+            return;
+        }
+        sort_arcs(n, indptr, indices, weight_of);
+        join(n, [&](Node i, Node c, auto&& add) {
+            for (Edge e = row_[i]; e < row_[i + 1]; ++e) {
+                prefetch(&weight_[next_.indices[std::min(e + kAhead, arcs - 1)]]);
+                const Node other = next_.indices[e];
+                if (other != c) add(other, std::is_same<WeightOf, One>::value ? W{1} : next_.weights[e]);
+            }
+            return cut_[i];
+        });
+    }
+
+    // Joins the clusters of every component, and the arcs between two components to one. visit(i, c, add) calls add(component,
+    // weight) for the arcs that leave component c from the i-th cluster, and returns the weight with which that cluster joins.
+    template <class Visit>
+    void join(Node n, Visit visit) {
+        Round<W>& next = next_;
+        weight_.assign(count_, 0);
         std::vector<Node> renamed(count_, -1), name;
         std::vector<float> volume;
         Edge end = 0;
+        const auto add = [&](Node other, W w) {
+            next.indices[end] = other;  // counts only if it is the first: no branch that cannot be foreseen
+            end += weight_[other] == 0;
+            weight_[other] += w;
+        };
         next.indptr[0] = 0;
         for (Node c = 0; c < count_; ++c) {
             if ((c & 0xffff) == 0) control_.check();
             const Edge begin = end;
             Node top = -1;
             for (Node i = start_[c]; i < start_[c + 1]; ++i) {
-                const Node u = members_[i];
-                Weight cut = 0;
-                for (Edge e = indptr[u]; e < indptr[u + 1]; ++e) {
-                    const Node x = indices[e], other = component_[x];
-                    const W w = weight_of(e);
-                    if (other == c) {
-                        if (place_[x] < i) cut += static_cast<Weight>(w);
-                        continue;
-                    }
-                    next.indices[end] = other;  // counts only if it is the first: no branch that cannot be foreseen
-                    end += weight[other] == 0;
-                    weight[other] += w;
-                }
-                top = top < 0 ? name_[u] : tree_.merge(top, name_[u], cut);
+                prefetch_names(i, n);
+                const auto cut = static_cast<Weight>(visit(i, c, add));
+                const Node t = name_[members_[i]];
+                top = top < 0 ? t : tree_.merge(top, t, cut);
             }
             for (Edge e = begin; e < end; ++e) {
-                next.weights[e] = weight[next.indices[e]];
-                weight[next.indices[e]] = 0;
+                next.weights[e] = weight_[next.indices[e]];
+                weight_[next.indices[e]] = 0;
             }
             if (end == begin) continue;  // a whole component of the graph: done
             renamed[c] = next.n++;
@@ -197,10 +255,19 @@ private:
             name.push_back(top);
             volume.push_back(static_cast<float>(tree_.volume[top]));
         }
-        for (Edge e = 0; e < end; ++e) next.indices[e] = renamed[next.indices[e]];
+        if (next.n < count_)
+            for (Edge e = 0; e < end; ++e) next.indices[e] = renamed[next.indices[e]];
         name_.swap(name);
         volume_.swap(volume);
-        next_ = std::move(next);
+    }
+
+    // What MERGE will need of the clusters that join soon after the i-th.
+    void prefetch_names(Node i, Node n) {
+        if (i + 2 * kAheadRows < n) prefetch(&name_[members_[i + 2 * kAheadRows]]);
+        if (i + kAheadRows >= n) return;
+        const Node t = name_[members_[i + kAheadRows]];
+        prefetch(&tree_.parent[t]);
+        prefetch(&tree_.volume[t]);
     }
 
     Tree& tree_;
@@ -210,6 +277,8 @@ private:
     Node count_ = 0;
     std::vector<Node> name_, best_, component_, start_, members_, place_;
     std::vector<float> volume_, key_;
+    std::vector<Edge> row_;  // by place, as cut_
+    std::vector<W> cut_, weight_;
 };
 
 }  // namespace

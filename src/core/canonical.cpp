@@ -148,6 +148,10 @@ void Canonical::refine_by_cell(const GraphView& graph, Node begin) {
 }
 
 const std::vector<Node>& Canonical::order(const GraphView& graph, const Control& control) {
+    if (is_small(graph)) {
+        order_small(graph);
+        return order_;
+    }
     split_initially(graph);
     refine(graph, control);
     for (Node begin = 0; cells_ < graph.num_nodes;) {

@@ -17,6 +17,8 @@ public:
     const std::vector<Node>& order(const GraphView& graph, const Control& control);
 
 private:
+    static bool is_small(const GraphView& graph);
+    void order_small(const GraphView& graph);  // canonical_small.cpp
     void split_initially(const GraphView& graph);
     void refine(const GraphView& graph, const Control& control);
     void refine_by_node(const GraphView& graph, Node v);

@@ -19,9 +19,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "prefetch.hpp"
+
 namespace sepool {
 namespace {
 
+constexpr Node kAhead = 24;       // nodes from one that is asked for to the one at hand
 constexpr Node kLarge = 1 << 20;  // from this size on memory is given back as soon as it has served
 
 template <class T>
@@ -56,10 +59,11 @@ Node OptimalCompressor::pop(Node root, bool max) {
     return rest;
 }
 
-// Inner nodes subtree by subtree, children before parents, the child with the most inner nodes first.
+// Inner nodes subtree by subtree, children before parents, the child with the most inner nodes first. From here on nodes go
+// by their places in this order, where all that a pass needs lies close together; up_ has the places of parents.
 void OptimalCompressor::sort_by_subtree(const Tree& tree) {
     const Node n = tree.num_leaves, inner = tree.size() - n;
-    size_.assign(inner, 1), heavy_.assign(inner, -1), start_.resize(inner), cursor_.resize(inner), order_.resize(inner);
+    size_.assign(inner, 1), heavy_.assign(inner, -1), start_.resize(inner), cursor_.resize(inner), order_.resize(inner), up_.resize(inner);
     for (Node i = 0; i + 1 < inner; ++i) {
         const Node p = tree.parent[i + n] - n;
         size_[p] += size_[i];
@@ -68,9 +72,11 @@ void OptimalCompressor::sort_by_subtree(const Tree& tree) {
     for (Node i = inner - 1; i >= 0; --i) {
         if (i == inner - 1) {
             start_[i] = 0;
+            up_[inner - 1] = -1;
         } else {
             const Node p = tree.parent[i + n] - n;
             start_[i] = heavy_[p] == i ? start_[p] : cursor_[p] -= size_[i];
+            up_[start_[i] + size_[i] - 1] = start_[p] + size_[p] - 1;
         }
         cursor_[i] = start_[i] + size_[i] - 1;
         order_[cursor_[i]] = i;
@@ -124,10 +130,11 @@ void OptimalCompressor::pass(const Tree& tree, double* threshold, const Control&
     open_.clear();
     for (Node q = 0; q < inner; ++q) {
         if ((q & 0xffff) == 0) control.check();
-        const Node i = order_[q], p = tree.parent[i + n] - n;
-        if (open_.empty() || open_.back().node != i) open_.push_back({i, {0, 0, 0, -1, -1}});
+        prefetch(&tree.cut[order_[std::min(q + kAhead, inner - 1)] + n]);
+        const Node p = up_[q];
+        if (open_.empty() || open_.back().node != q) open_.push_back({q, {0, 0, 0, -1, -1}});
         Function& f = open_.back().sum;
-        threshold[i] = finish(i, 2 * static_cast<double>(tree.cut[i + n]), f);
+        threshold[q] = finish(q, 2 * static_cast<double>(tree.cut[order_[q] + n]), f);
         if (open_.size() < 2 || open_[open_.size() - 2].node != p) {
             open_.back().node = p;  // the first of its children: the sum so far
             continue;
@@ -158,31 +165,30 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     threshold_.resize(static_cast<std::size_t>(inner) * passes);
     const Log2 log2;
     // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
-    for (Node i = 0; i < inner; ++i) {
-        log_volume_[i] = log2(tree.volume[i + n]);
-        if (i + 1 < inner) below_[tree.parent[i + n] - n] += below_[i] + static_cast<double>(tree.cut[i + n]);
+    for (Node q = 0; q < inner; ++q) {
+        const Node ahead = order_[std::min(q + kAhead, inner - 1)] + n, t = order_[q] + n;
+        prefetch(&tree.volume[ahead]), prefetch(&tree.cut[ahead]);
+        log_volume_[q] = log2(tree.volume[t]);
+        if (q + 1 < inner) below_[up_[q]] += below_[q] + static_cast<double>(tree.cut[t]);
     }
-    for (Node i = 0; i < inner; ++i) below_[i] *= 2 * log_volume_[i];
+    for (Node q = 0; q < inner; ++q) below_[q] *= 2 * log_volume_[q];
     for (int j = 0; j < passes; ++j) pass(tree, threshold_.data() + static_cast<std::size_t>(j) * inner, control);
-    if (inner > kLarge) release(point_), release(below_), release(order_);
+    if (inner > kLarge) release(point_), release(below_);
 
-    // From the root down: t is kept when its nearest kept ancestor is large enough for the levels left.
+    // From the root down: a node is kept when its nearest kept ancestor is large enough for the levels left.
     levels_.resize(inner);
-    seen_.resize(inner);  // log volume of the nearest kept node, t itself included
-    for (Node i = inner - 1; i >= 0; --i) {
-        const Node t = i + n;
-        if (tree.parent[t] < 0) {
-            levels_[i] = passes, seen_[i] = log_volume_[i];
-            continue;
-        }
-        const Node p = tree.parent[t] - n;
-        levels_[i] = levels_[p], seen_[i] = seen_[p];
-        if (levels_[i] > 0 && seen_[i] >= threshold_[static_cast<std::size_t>(levels_[i] - 1) * inner + i]) {
-            keep[t] = 1;
-            --levels_[i];
-            seen_[i] = log_volume_[i];
+    seen_.resize(inner);  // log volume of the nearest kept node, the node itself included
+    levels_[inner - 1] = passes, seen_[inner - 1] = log_volume_[inner - 1];
+    for (Node q = inner - 2; q >= 0; --q) {
+        const Node p = up_[q];
+        levels_[q] = levels_[p], seen_[q] = seen_[p];
+        if (levels_[q] > 0 && seen_[q] >= threshold_[static_cast<std::size_t>(levels_[q] - 1) * inner + q]) {
+            keep[order_[q] + n] = 1;
+            --levels_[q];
+            seen_[q] = log_volume_[q];
         }
     }
+    if (inner > kLarge) release(order_), release(up_);
     if (inner > kLarge) release(levels_), release(seen_), release(threshold_), release(log_volume_);
 }
 

@@ -20,7 +20,7 @@ private:
         Node node;
         Function sum;
     };
-    struct Point {  // a breakpoint; node t's own is point t
+    struct Point {  // a breakpoint; a node's own has the place of the node
         double x, slope;            // slope < 0: dropped, but still in one of the heaps
         Node child[2], sibling[2];  // in the pairing heaps: [0] smallest first, [1] largest first
         bool dead() const { return slope < 0; }
@@ -38,7 +38,7 @@ private:
     std::vector<Open> open_;
     std::vector<Point> point_;
     std::vector<double> log_volume_, below_, threshold_, seen_;
-    std::vector<Node> order_, levels_, pairs_, size_, heavy_, start_, cursor_;
+    std::vector<Node> order_, up_, levels_, pairs_, size_, heavy_, start_, cursor_;
     // The tables of small trees (compress_small.cpp).
     std::vector<double> sum_;
     std::vector<Node> depth_, nearest_;

@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "prefetch.hpp"
+
 namespace sepool {
+namespace {
+
+constexpr Node kAhead = 32;  // nodes from one that is asked for to the one at hand
+
+}  // namespace
 
 double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out) {
     const Node n = tree.num_leaves, size = tree.size(), root = tree.root();
@@ -12,6 +19,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     Node count = 0;
     for (Node t = root; t >= n; --t) {
         if (static_cast<std::size_t>(count) == kept_.size()) kept_.resize(kept_.size() * 3 / 2 + 16);
+        if (t - kAhead >= n) prefetch(&near_[tree.parent[t - kAhead] - n]);
         const Node above = t == root ? -1 : near_[tree.parent[t] - n];
         Kept& k = kept_[count];  // written for every node, but counts only if the node is kept: no branch that cannot be foreseen
         k.above = above, k.first = n, k.rise = k.number = 0;
@@ -21,9 +29,14 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         kept_[near_[t - n]].inside += tree.cut[t];
     }
     // Leaves give their first node, their loops and the height 1 to what is above them, and so up.
-    leaf_of_.resize(n);
+    leaf_of_.resize(n), above_.resize(n);
     for (Node u = 0; u < n; ++u) {
-        Kept& k = kept_[near_[tree.parent[u] - n]];
+        if (u + kAhead < n) prefetch(&near_[tree.parent[u + kAhead] - n]);
+        above_[u] = near_[tree.parent[u] - n];
+    }
+    for (Node u = 0; u < n; ++u) {
+        if (u + kAhead < n) prefetch(&kept_[above_[u + kAhead]]);
+        Kept& k = kept_[above_[u]];
         const Node first = name ? name[u] : u;
         leaf_of_[first] = u;
         k.first = std::min(k.first, first);
@@ -47,8 +60,9 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     level_.resize(height + 1);
     for (auto& l : level_) l.clear();
     for (Node v = 0; v < n; ++v) {
+        if (v + kAhead < n) prefetch(&kept_[above_[leaf_of_[v + kAhead]]]);
         const Node u = leaf_of_[v];
-        Node above = near_[tree.parent[u] - n];
+        Node above = above_[u];
         for (Node l = 1; l < kept_[above].rise; ++l) level_[l].push_back(-1 - u);
         for (Node k = above; k > 0 && kept_[k].first == v; k = above) {
             above = kept_[k].above;
@@ -68,7 +82,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     // From the root down: sort each level by the parent's number, stably. number_[u] is where leaf u stands on the level just
     // done, for leaves that stand above level 0.
     number_.resize(n);
-    const auto above_of = [&](Node node) { return node < 0 ? near_[tree.parent[-1 - node] - n] : kept_[node].above; };
+    const auto above_of = [&](Node node) { return node < 0 ? above_[-1 - node] : kept_[node].above; };
     const auto number_of = [&](Node node) -> Node& { return node < 0 ? number_[-1 - node] : kept_[node].number; };
     const auto parent_of = [&](Node node, int l) {  // the node's parent on level l + 1, where it may stand itself
         const Node above = above_of(node);
@@ -101,6 +115,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         }
     }
     for (Node v = 0; v < n; ++v) {
+        if (v + kAhead < n) prefetch(&kept_[above_[leaf_of_[v + kAhead]]]);
         const Node leaf = -1 - leaf_of_[v];
         out.parent[parent_base + v] = number_of(parent_of(leaf, 0));
         write(v, leaf);
@@ -110,6 +125,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     const Log2 log2;
     double sum = 0;
     for (Node u = 0; u < n; ++u) {
+        if (u + kAhead < n) prefetch(&kept_[above_[u + kAhead]]);
         const Weight leaving = tree.volume[u] - graph.loop(u);
         if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[above_of(-1 - u)].volume) - log2(tree.volume[u]));
     }

@@ -39,7 +39,7 @@ private:
     };
     Node rise_ = 0;
     std::vector<Kept> kept_;
-    std::vector<Node> near_, leaf_of_, number_, begin_;
+    std::vector<Node> near_, above_, leaf_of_, number_, begin_;  // above_: the lowest kept node over a leaf
     std::vector<std::vector<Node>> level_;
 };
 

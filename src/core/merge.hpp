@@ -45,6 +45,10 @@ private:
 // Small enough to look at every pair for every merge.
 bool is_small_problem(std::int64_t clusters, std::int64_t pairs);
 
+// What is behind Merger for problems of at most 64 clusters (merge_small.cpp).
+bool fits_masks(const MergeProblem& problem);
+void merge_by_masks(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges);
+
 // The exact lazy heap behind Merger for graphs too large to scan (merge_heap.cpp).
 void merge_by_heap(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges, const Control& control);
 

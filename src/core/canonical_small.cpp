@@ -1,0 +1,196 @@
+// The canonical order of at most 64 nodes whose edges are all alike. The same steps as in canonical.cpp, but cells are words
+// of bits: all nodes see a splitter at once, and nothing is sorted.
+
+#include "canonical.hpp"
+#include "masks.hpp"
+
+namespace sepool {
+namespace {
+
+class SmallCanonical {
+public:
+    explicit SmallCanonical(const GraphView& graph) : n_(graph.num_nodes) {
+        Mask by_degree[kMaskBits], degrees = 0;
+        for (Node u = 0; u < n_; ++u) {
+            Mask near = 0;
+            for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) near |= bit(graph.indices[e]);
+            near_[u] = near;
+            const auto degree = static_cast<int>(graph.indptr[u + 1] - graph.indptr[u]);
+            by_degree[degree] = (degrees & bit(degree) ? by_degree[degree] : 0) | bit(u);
+            degrees |= bit(degree);
+        }
+        int begin = 0;
+        for (; degrees; degrees = without_least(degrees)) {
+            enqueue(begin);
+            const Mask nodes = by_degree[least(degrees)];
+            place(begin, nodes);
+            begin += size_of(nodes);
+        }
+    }
+
+    void run(Node* order) {
+        refine();
+        while (open_) {  // set one node of the first open cell apart
+            const int begin = least(open_);
+            const Mask one = bit(choose(cell_[begin]));
+            const int last = begin + size_of(cell_[begin]) - 1;
+            place(begin, cell_[begin] ^ one);
+            place(last, one);
+            enqueue(last);
+            refine();
+        }
+        for (Node i = 0; i < n_; ++i) order[i] = least(cell_[i]);
+    }
+
+private:
+    // The node of a cell to be set apart: one in the largest component. Rings of different length, for example, look the same
+    // to refinement.
+    int choose(Mask cell) {
+        int chosen = least(cell), most = 0;
+        for (Mask left = connected_ ? 0 : cell, part; left; left &= ~part) {
+            part = component(least(left));
+            const int size = size_of(part);
+            if (size > most) most = size, chosen = least(left);
+            connected_ = size == n_;
+        }
+        return chosen;
+    }
+
+    Mask component(int u) const {
+        Mask found = bit(u);
+        for (Mask left = found; left;) {
+            const Mask more = near_[least(left)] & ~found;
+            found |= more;
+            left = without_least(left) | more;
+        }
+        return found;
+    }
+
+    void enqueue(int begin) {
+        queued_ |= bit(begin);
+        queue_[tail_++ % kMaskBits] = static_cast<std::uint8_t>(begin);
+    }
+
+    // Makes `nodes` the cell at `begin`.
+    void place(int begin, Mask nodes) {
+        cell_[begin] = nodes;
+        const Mask several = without_least(nodes) ? ~Mask{0} : 0;
+        open_ = (open_ & ~bit(begin)) | (several & bit(begin));
+        open_nodes_ = (open_nodes_ & ~nodes) | (several & nodes);
+        for (Mask left = nodes; left; left = without_least(left)) cell_of_[least(left)] = static_cast<std::uint8_t>(begin);
+    }
+
+    void refine() {
+        while (open_ && head_ != tail_) {
+            const int begin = queue_[head_++ % kMaskBits];
+            queued_ &= ~bit(begin);
+            const Mask splitter = cell_[begin];
+            if (without_least(splitter)) refine_by_cell(splitter);
+            else refine_by_node(near_[least(splitter)] & open_nodes_);
+        }
+    }
+
+    // Where the cells of these nodes begin, all of which are open.
+    Mask cells_of(Mask nodes) const {
+        Mask cells = 0;
+        while (nodes) {
+            const int at = cell_of_[least(nodes)];
+            cells |= bit(at);
+            nodes &= ~cell_[at];
+        }
+        return cells;
+    }
+
+    void refine_by_node(Mask touched) {
+        for (Mask cells = cells_of(touched); cells; cells = without_least(cells)) {
+            const int begin = least(cells);
+            split_in_two(begin, cell_[begin] & touched);
+        }
+    }
+
+    // Cuts the last nodes off a cell, unless they are all of it. A queued cell stays queued and its other part joins it; else
+    // the smaller part is enough.
+    void split_in_two(int begin, Mask last) {
+        const Mask first = cell_[begin] ^ last;
+        if (!first) return;
+        const int size = size_of(first), part = begin + size;
+        place(begin, first);
+        place(part, last);
+        enqueue(queued_ & bit(begin) || size_of(last) <= size ? part : begin);
+    }
+
+    void refine_by_cell(Mask splitter) {
+        // How often the nodes see the splitter, as binary numbers: count[i] has the i-th digits of all of them.
+        Mask count[8] = {}, touched = 0;
+        for (; splitter; splitter = without_least(splitter)) {
+            Mask carry = near_[least(splitter)] & open_nodes_;
+            touched |= carry;
+            for (int i = 0; i < 3; ++i) {  // most often that is all, and then it is the same for every node
+                const Mask sum = count[i] ^ carry;
+                carry &= count[i];
+                count[i] = sum;
+            }
+            for (int i = 3; carry; ++i) {
+                const Mask sum = count[i] ^ carry;
+                carry &= count[i];
+                count[i] = sum;
+            }
+        }
+        int digits = 1;
+        while (digits < 8 && count[digits]) ++digits;
+        for (Mask cells = cells_of(touched); cells; cells = without_least(cells)) {
+            const int begin = least(cells);
+            if (digits == 1) split_in_two(begin, cell_[begin] & touched);
+            else split(begin, count, digits);
+        }
+    }
+
+    // Splits a cell by the counts of its nodes, the smallest first. As above, the largest part can be left out of the queue.
+    void split(int begin, const Mask* count, int digits) {
+        Mask parts[2][kMaskBits + 1];
+        Mask* now = parts[0];
+        Mask* next = parts[1];
+        int size = 1;
+        now[0] = cell_[begin];
+        for (int i = digits - 1; i >= 0; --i) {
+            int k = 0;
+            for (int j = 0; j < size; ++j) {
+                next[k] = now[j] & ~count[i], k += next[k] != 0;
+                next[k] = now[j] & count[i], k += next[k] != 0;
+            }
+            size = k;
+            std::swap(now, next);
+        }
+        if (size == 1) return;
+        int at[kMaskBits + 1], left_out = 0;
+        at[0] = begin;
+        for (int j = 0; j < size; ++j) {
+            place(at[j], now[j]);
+            at[j + 1] = at[j] + size_of(now[j]);
+        }
+        if (!(queued_ & bit(begin)))
+            for (int j = 1; j < size; ++j)
+                if (at[j + 1] - at[j] > at[left_out + 1] - at[left_out]) left_out = j;
+        for (int j = 0; j < size; ++j)
+            if (j != left_out) enqueue(at[j]);
+    }
+
+    Node n_;
+    Mask near_[kMaskBits], cell_[kMaskBits];  // the neighbours of a node; the cell that begins at a place
+    Mask open_ = 0, open_nodes_ = 0;          // where cells of several nodes begin, and the nodes in them
+    Mask queued_ = 0;
+    std::uint8_t cell_of_[kMaskBits], queue_[kMaskBits];  // of nodes in open cells
+    unsigned head_ = 0, tail_ = 0;
+    bool connected_ = false;  // known to be
+};
+
+}  // namespace
+
+bool Canonical::is_small(const GraphView& graph) { return graph.num_nodes <= kMaskBits && !graph.weights && !graph.loops; }
+
+void Canonical::order_small(const GraphView& graph) {
+    order_.resize(graph.num_nodes);
+    SmallCanonical(graph).run(order_.data());
+}
+
+}  // namespace sepool

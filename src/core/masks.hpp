@@ -1,0 +1,38 @@
+// Sets of at most 64 nodes as the bits of a word.
+#pragma once
+
+#include <cstdint>
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+namespace sepool {
+
+using Mask = std::uint64_t;
+
+constexpr int kMaskBits = 64;
+
+inline Mask bit(int i) { return Mask{1} << i; }
+
+// The least member of a set that is not empty.
+inline int least(Mask set) {
+#if defined(_MSC_VER)
+    unsigned long at;
+    _BitScanForward64(&at, set);
+    return static_cast<int>(at);
+#else
+    return __builtin_ctzll(set);
+#endif
+}
+
+inline Mask without_least(Mask set) { return set & (set - 1); }
+
+// How many members there are; plain arithmetic, since not every processor that this may run on counts bits by itself.
+inline int size_of(Mask set) {
+    set -= (set >> 1) & 0x5555555555555555ULL;
+    set = (set & 0x3333333333333333ULL) + ((set >> 2) & 0x3333333333333333ULL);
+    set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+    return static_cast<int>((set * 0x0101010101010101ULL) >> 56);
+}
+
+}  // namespace sepool
