@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from math import log2
 
@@ -12,6 +13,8 @@ from hypothesis import settings
 # The tests' tensors are small: with several threads they mostly wait for one another. Read when
 # torch is first imported, here and in worker processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+if shutil.which("nvidia-smi") is None:  # without a GPU, Triton's kernels are interpreted
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 settings.register_profile("sepool", deadline=None)
 settings.load_profile("sepool")

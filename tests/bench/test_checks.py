@@ -11,7 +11,13 @@ from sepool.bench.checks import (
     check_device,
     check_folds,
     check_names,
+    check_node_data,
+    check_split,
 )
+from sepool.bench.protocols import PROTOCOLS
+from sepool.bench.units import Config, Unit
+
+from ..communities import community_set
 
 
 def folds(*parts):
@@ -150,3 +156,52 @@ class TestNoData:
         with pytest.raises(Exception) as caught:  # noqa: PT011 - PyG's own
             check_data(data, "MUTAG", [], 10)
         assert "no download" not in str(caught.value)
+
+
+class TestNodeData:
+    def units(self, **config):
+        return [Unit("table3", "Cora", "SEP-N", "best", Config(blocks=2, **config), 0, 0)]
+
+    def test_a_graph_and_its_trees(self, tmp_path, monkeypatch):
+        nodes = community_set()
+        monkeypatch.setattr("sepool.bench.nodes.load_nodes", lambda root, name: nodes)
+        check_node_data(tmp_path, "Cora", self.units())
+        assert len(list((tmp_path / "sepool").glob("*.npz"))) == 1
+
+    def test_a_choice_of_levels_that_cannot_be(self, tmp_path, monkeypatch):
+        nodes = community_set()
+        monkeypatch.setattr("sepool.bench.nodes.load_nodes", lambda root, name: nodes)
+        with pytest.raises(ValueError, match="levels must be 2 or more"):
+            check_node_data(tmp_path, "Cora", self.units(extra=(("levels", "2"),)))
+
+    def test_no_data_and_no_network(self, tmp_path, monkeypatch):
+        def offline(*args, **kwargs):
+            raise OSError("no route to host")
+
+        monkeypatch.setattr("torch_geometric.datasets.Planetoid", offline)
+        with pytest.raises(ValueError, match="no data for Cora in ") as caught:
+            check_node_data(tmp_path, "Cora", [])
+        assert str(tmp_path / "Planetoid" / "Cora" / "raw") in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            (([0], [1], []), "a part of it is empty"),
+            (([0], [1], [9]), "there is no node 9"),
+            (([0], [1], [1]), "node 1 is in 2 of training"),
+        ],
+    )
+    def test_splits(self, parts, message):
+        with pytest.raises(ValueError, match=message):
+            check_split([np.array(part, np.int64) for part in parts], 5, "Cora")
+
+
+def test_a_system_belongs_to_what_it_classifies(protocol):
+    check_choice(PROTOCOLS["table3"], ["Cora"], ["GCN", "SEP-N"], None)
+    with pytest.raises(ValueError, match="SEP-N classifies nodes, table1 is about graphs"):
+        check_choice(protocol, None, ["SEP-N"], None)
+    with pytest.raises(ValueError, match="SEP-G classifies graphs, table3 is about nodes"):
+        check_choice(PROTOCOLS["table3"], None, ["SEP-G"], None)
+    with pytest.raises(ValueError, match="unknown system 'SEPN'; did you mean SEP-N"):
+        check_choice(PROTOCOLS["table3"], None, ["SEPN"], None)

@@ -18,7 +18,10 @@ from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Writer, finished
 from sepool.bench.run import RunInfo
 
-SMALL = ["--datasets", "MUTAG", "--seeds", "1", "--folds", "3", "--engine", "processes"]
+SMALL = [
+    *("--datasets", "MUTAG", "--systems", "SEP-G", "--seeds", "1"),
+    *("--folds", "3", "--engine", "processes"),
+]
 
 
 @pytest.fixture
@@ -69,8 +72,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("args", "message"),
         [
-            (["table9"], "unknown protocol 'table9'; did you mean table2 or table1 or"),
-            (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G?"),
+            (["table9"], "unknown protocol 'table9'; did you mean table4 or table3 or"),
+            (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G or"),
             (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
             (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
             (["table1", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),

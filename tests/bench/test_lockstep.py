@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from small_graphs import forest, graph_set, pyg_graphs
 from torch_geometric.data import Batch
 
-from sepool.bench.lockstep import Lockstep, Split, first_weights, key_of
+from sepool.bench.descent import first_weights, key_of
+from sepool.bench.lockstep import Lockstep, Split
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.store import GraphStore
 from sepool.bench.units import Config, Unit

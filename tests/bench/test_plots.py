@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ pytest.importorskip("matplotlib")
 import pandas as pd
 
 from sepool.bench.cells import Cell, Line
-from sepool.bench.plots import accuracy_plot, curve_plot, write_plots
+from sepool.bench.plots import accuracy_plot, curve_plot, depth_plot, write_plots
 from sepool.bench.published import Published
 
 
@@ -36,6 +37,22 @@ def test_accuracy_has_a_panel_a_dataset_and_intervals():
     low, high = bar.lines[2][0].get_segments()[0][:, 0]
     assert (low, high) == pytest.approx(table[2].selected["customary"].interval())
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["published", "measured"]
+
+
+def test_accuracy_by_depth():
+    cells = [
+        replace(cell("SEP-N", "Cora", values, known), line=Line("SEP-N", "best", variant=depth))
+        for depth, values, known in (
+            ("1", [0.8, 0.82], Published(84.3, 0.6)),
+            ("2", [0.81, 0.83], Published(84.8, 0.4)),
+            ("3", [], None),
+        )
+    ]
+    (axis,) = depth_plot(cells).axes
+    published, measured = axis.lines[0], axis.containers[0].lines[0]
+    assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2], [84.3, 84.8])
+    assert list(measured.get_ydata()) == pytest.approx([81, 82])
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["SEP-N (best)"]
 
 
 def test_curves(units):

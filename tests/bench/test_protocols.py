@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sepool.bench.node_systems import NODE_SYSTEMS
 from sepool.bench.protocols import BACKBONES, PROTOCOLS, Protocol
 from sepool.bench.units import Config
 
@@ -30,7 +31,7 @@ def test_units_of_a_part(protocol):
 
 
 def test_no_unit_twice_and_seeds_complete_one_after_another(protocol):
-    units = protocol.units(["MUTAG"])
+    units = protocol.units(["MUTAG"], ["SEP-G"])
     assert len({u.key for u in units}) == len(units) == 16 * 10 * 10
     assert [u.seed for u in units] == sorted(u.seed for u in units)
 
@@ -58,6 +59,49 @@ def test_settings_of_a_dataset(protocol):
     assert linked.configs("MUTAG") == protocol.grid
     doubled = replace(protocol, per_dataset=(("DD", (("hidden", 64),)),))
     assert len(doubled.configs("DD")) == 8
+
+
+def test_table3_has_the_published_settings_of_every_system():
+    table = PROTOCOLS["table3"]
+    assert (table.folds, table.seeds, table.epochs, table.patience) == (1, 10, 1000, 50)
+    assert {name for name, _, _ in table.grids} == set(table.systems) == set(NODE_SYSTEMS)
+    assert len(table.configs("Cora", "SEP-N")) == 128
+    layers = {
+        data: dict(table.configs(data, "GCNII")[0].extra)["layers"] for data in table.datasets
+    }
+    assert layers == {"Cora": 64, "CiteSeer": 32, "PubMed": 16}
+    assert dict(table.configs("PubMed", "GAT")[0].extra)["out_heads"] == 8
+    assert "out_heads" not in dict(table.configs("Cora", "GAT")[0].extra)
+
+
+def test_a_random_tree_controls_every_table_of_nodes():
+    for name in ("table3", "table4", "tableA1", "sepn-ablation", "sepn-search"):
+        units = PROTOCOLS[name].units(["Cora"], ["SEP-N"], seeds=1)
+        trees = [unit.tree for unit in units]
+        assert set(trees) == {"best", "random"}
+        assert trees.count("best") == trees.count("random")
+
+
+def test_a_search_of_128_configurations_on_two_datasets():
+    units = PROTOCOLS["sepn-search"].units(["Cora", "CiteSeer"], trees=["best"])
+    assert len(units) == len({unit.key for unit in units}) == 2 * 128 * 10
+
+
+def test_rows_of_the_ablation_are_named():
+    table = PROTOCOLS["sepn-ablation"]
+    plain, *changed = (dict(config.extra) for config in table.grid)
+    assert plain["name"] == "as published"
+    assert set(plain) == {"name", "pool_dropout"}
+    assert len({extra["name"] for extra in changed}) == 20
+
+
+@pytest.mark.parametrize("name", ["table3", "table4", "tableA1"])
+def test_quick_nodes_are_few(name):
+    quick = PROTOCOLS[f"{name}-quick"]
+    assert {unit.dataset for unit in quick.units()} == {"Cora"}
+    assert {unit.system for unit in quick.units()} == set(quick.systems)
+    assert len(quick.units()) <= 20
+    assert quick.digest != PROTOCOLS[name].digest
 
 
 @pytest.mark.parametrize("name", ["table1", "table2"])

@@ -24,7 +24,7 @@ MODELS = [
 ]
 
 
-def store_for(conv, options, device="cpu"):
+def store_for(conv, options, device="cpu", by_source=False):
     return GraphStore(
         GRAPHS,
         TREES,
@@ -33,6 +33,7 @@ def store_for(conv, options, device="cpu"):
         options.get("pooled") == "binary",
         options.get("input_link", False),
         device,
+        by_source,
     )
 
 
@@ -74,6 +75,23 @@ def test_more_room_changes_nothing():
     narrow, wide = (store.batch(ids, store.shape(ids, spare)) for spare in (0.0, 0.5))
     outs = [batch.by_replica(model.forward_prepared(batch)) for batch in (narrow, wide)]
     torch.testing.assert_close(*outs)
+
+
+@pytest.mark.parametrize("options", MODELS, ids=str)
+@pytest.mark.parametrize("conv", CONVS)
+def test_rows_taken_by_the_model(conv, options):
+    ids, outs = some_ids(), []
+    features = store_for(conv, options).num_features
+    model = SEPG(features, 16, 2, conv=conv, replicas=REPLICAS, **options)
+    for by_source in (False, True):
+        store = store_for(conv, options, by_source=by_source)
+        batch = store.batch(ids, store.shape(ids))
+        model.zero_grad()
+        out = batch.by_replica(model.forward_prepared(batch))
+        out.square().sum().backward()
+        outs.append([out.detach(), *(parameter.grad.clone() for parameter in model.parameters())])
+    for a, b in zip(*outs, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5 * max(1.0, a.abs().max().item()))
 
 
 def test_padding_is_made_of_graphs():

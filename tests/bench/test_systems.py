@@ -2,21 +2,24 @@ from __future__ import annotations
 
 import pytest
 
+from sepool.bench.node_systems import NODE_SYSTEMS
 from sepool.bench.systems import SYSTEMS, register
 from sepool.bench.units import Config
 
 
 def test_names_are_unique():
-    assert all(name == system.name for name, system in SYSTEMS.items())
+    for systems, kind in ((SYSTEMS, "graphs"), (NODE_SYSTEMS, "nodes")):
+        assert all((name, kind) == (system.name, system.kind) for name, system in systems.items())
     with pytest.raises(ValueError, match="there is a system 'SEP-G' already"):
         register(SYSTEMS["SEP-G"])
 
 
-@pytest.mark.parametrize("name", list(SYSTEMS))
-def test_builds(name):
+@pytest.mark.parametrize(
+    "system", [*SYSTEMS.values(), *NODE_SYSTEMS.values()], ids=lambda s: f"{s.name} of {s.kind}"
+)
+def test_builds(system):
     pytest.importorskip("torch_geometric")
     pytest.importorskip("sepool.nn")
-    system = SYSTEMS[name]
     assert sum(p.numel() for p in system.build(7, 2, Config(), None).parameters()) > 0
     if system.lockstep:
         alone = sum(p.numel() for p in system.build(7, 2, Config(), None).parameters())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 
 GPU = torch.cuda.is_available()
-if not GPU:
-    os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 kernels = pytest.importorskip("sepool.nn.kernels")
+gather_kernels = pytest.importorskip("sepool.nn.gather_kernels")
+from sepool.nn.dropout import Dropout, start_of  # noqa: E402
+
 DEVICE = "cuda" if GPU else "cpu"
 WIDTHS = [1, 5, 32, 64, 100]
 
@@ -52,3 +51,43 @@ def test_copies_of_rows(width):
     gate = torch.randn(len(column), width, device=DEVICE)
     assert torch.equal(kernels.copy_rows(x, column), x[column])
     assert torch.equal(kernels.copy_rows(x, column, gate), torch.where(gate > 0, x[column], 0.0))
+
+
+@pytest.mark.parametrize("shape", [(7, 3, 5), (40, 4, 64), (0, 2, 3)])
+def test_dropout_of_replicas_side_by_side(shape):
+    keys = torch.tensor([3, 2**40 + 7, 12345, 0], device=DEVICE)[: shape[1]]
+    rate = torch.tensor([0.0, 0.25, 0.5, 0.9], device=DEVICE)[: shape[1]]
+    x = torch.randn(shape, device=DEVICE)
+    layer = Dropout(0.0, salt=4)
+    layer.keys, layer.rate = keys.cpu(), rate.cpu()
+    found = kernels.drop_rows(x, start_of(keys, 4), rate)
+    torch.testing.assert_close(found.cpu(), layer(x.cpu()))
+
+
+@pytest.mark.parametrize("shape", [(2, 150, 40, 20, 64), (3, 70, 9, 107, 128), (1, 40, 5, 33, 16)])
+def test_products_of_gathered_rows(shape):
+    """Products, their ReLU summed to parents, and the gradients of weights and biases."""
+    replicas, rows, parents, depth, width = shape
+    generator = torch.Generator().manual_seed(0)
+    table, weight, bias, above = (
+        torch.randn(*size, generator=generator).to(DEVICE)
+        for size in (
+            (50, depth),
+            (replicas, depth, width),
+            (replicas, width),
+            (replicas * parents, width),
+        )
+    )
+    source = torch.randint(0, 50, (replicas * rows,), generator=generator).to(DEVICE)
+    inside = torch.randint(0, parents, (replicas, rows), generator=generator).sort().values
+    assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten().to(DEVICE)
+    weight.requires_grad_(), bias.requires_grad_()
+    parts = table[source].view(replicas, rows, depth)
+    hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
+    expected = torch.autograd.grad(pooled, [weight, bias], above)
+    found = gather_kernels.gathered_product(table, source, weight.detach(), bias.detach())
+    torch.testing.assert_close(found, hidden.detach(), atol=1e-4, rtol=1e-4)
+    grads = gather_kernels.gathered_gradient(table, source, above, assignment, found, replicas)
+    for mine, theirs in zip(grads, expected, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=1e-4)

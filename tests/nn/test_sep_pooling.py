@@ -172,7 +172,7 @@ def test_bad_input():
         SEPooling()(batch.x, levels, 2)
     with pytest.raises(ValueError, match=f"x has {nodes} rows, but level 1 has {clusters} nodes"):
         SEPUnpooling()(batch.x, levels, 1)
-    with pytest.raises(ValueError, match="reduce must be one of sum, mean, max, got 'median'"):
+    with pytest.raises(ValueError, match="reduce must be one of sum, mean, max, sym, got 'median'"):
         SEPooling("median")
     with pytest.raises(ValueError, match="pooled must be one of weighted, binary, got 'dense'"):
         SEPooling(pooled="dense")

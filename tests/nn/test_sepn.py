@@ -217,7 +217,7 @@ def test_bad_input():
         ({"blocks": 0}, r"blocks must be 1 to 1 \(height\), got 0"),
         ({"blocks": 3, "height": 2}, r"blocks must be 1 to 2 \(height\), got 3"),
         ({"skip": "gate"}, "skip must be one of concat, add, none, got 'gate'"),
-        ({"reduce": "median"}, "reduce must be one of sum, mean, max, got 'median'"),
+        ({"reduce": "median"}, "reduce must be one of sum, mean, max, sym, got 'median'"),
         ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
         ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),

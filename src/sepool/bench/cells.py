@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from sepool.bench.protocols import BACKBONES, PROTOCOLS, TREES, Protocol
+from sepool.bench.protocols import BACKBONES, PROTOCOLS, SYSTEMS_OF, TREES, Protocol
 from sepool.bench.published import Published, published
 from sepool.bench.stats import RULES, Selected, select
-from sepool.bench.systems import SYSTEMS
+from sepool.bench.units import Config
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,31 @@ class Line:
         system: name of the system.
         tree: what it pools along, "" for nothing.
         conv: the backbone, in a table that compares backbones.
+        variant: the name of its configurations, in a table with a row a name.
 
     Example:
         >>> print(Line("SEP-G", "best"), "|", Line("SEP-G", "paper", "GIN"), "|", Line("GCN"))
         SEP-G (best) | SEP-G-GIN (paper) | GCN
+        >>> print(Line("SEP-N", "random", variant="2"))
+        SEP-N(2) (random)
     """
 
     system: str
     tree: str = ""
     conv: str = ""
+    variant: str = ""
+
+    @classmethod
+    def of(cls, protocol: Protocol, system: str, tree: str, config: Config) -> Line:
+        """The row of a table that a configuration belongs to."""
+        conv = config.conv if protocol.rows_by == "conv" else ""
+        return cls(system, tree, conv, variant_of(protocol, config.extra))
 
     @property
     def name(self) -> str:
         """What the paper calls it."""
-        return f"{self.system}-{self.conv}" if self.conv else self.system
+        name = f"{self.system}-{self.conv}" if self.conv else self.system
+        return f"{name}({self.variant})" if self.variant else name
 
     def __str__(self) -> str:
         return f"{self.name} ({self.tree})" if self.tree else self.name
@@ -81,12 +93,14 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
     mine = pd.concat([own_rows(protocol, rows), _borrowed(protocol, rows)], ignore_index=True)
     datasets = dict.fromkeys([*protocol.datasets, *mine["dataset"]])
     conv = mine["conv"] if protocol.rows_by == "conv" else ""
-    groups = dict(list(mine.assign(conv=conv).groupby(["dataset", "system", "tree", "conv"])))
+    variant = [variant_of(protocol, extra) for extra in mine["extra"]]
+    parts = mine.assign(conv=conv, variant=variant)
+    groups = dict(list(parts.groupby(["dataset", "system", "tree", "conv", "variant"])))
     return [
         Cell(
             line,
             dataset,
-            groups.get((dataset, line.system, line.tree, line.conv), mine.iloc[:0]),
+            groups.get((dataset, *astuple(line)), mine.iloc[:0]),
             _expected(protocol, line, dataset),
             published(protocol.name, line.name, dataset),
         )
@@ -98,9 +112,10 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
 def own_rows(protocol: Protocol, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows that a protocol's rules and grid have made."""
     mine = rows[(rows["protocol"] == protocol.name) & (rows["run_digest"] == protocol.digest)]
-    configs = {name: set(map(str, protocol.configs(name))) for name in set(mine["dataset"])}
-    pairs = zip(mine["dataset"], mine["config"], strict=True)
-    return mine[np.array([config in configs[name] for name, config in pairs], bool)]
+    places = set(zip(mine["dataset"], mine["system"], strict=True))
+    configs = {place: set(map(str, protocol.configs(*place))) for place in places}
+    rows_of = zip(mine["dataset"], mine["system"], mine["config"], strict=True)
+    return mine[np.array([config in configs[data, name] for data, name, config in rows_of], bool)]
 
 
 def _borrowed(protocol: Protocol, rows: pd.DataFrame) -> pd.DataFrame:
@@ -117,18 +132,36 @@ def _lines(protocol: Protocol, rows: pd.DataFrame) -> list[Line]:
     """The rows of the table: those of the paper, with every tree that there are results for."""
     lines = []
     for system in dict.fromkeys([*protocol.systems, *rows["system"]]):
-        usual = protocol.trees if system in SYSTEMS and SYSTEMS[system].uses_tree else ("",)
+        known = SYSTEMS_OF[protocol.kind].get(system)
+        usual = protocol.trees if known and known.uses_tree else ("",)
         found = set(rows.loc[rows["system"] == system, "tree"]) or set(usual)
+        ordered = sorted(found, key=lambda tree: [*TREES, tree].index(tree))
         for conv in BACKBONES if protocol.rows_by == "conv" else ("",):
-            ordered = sorted(found, key=lambda tree: [*TREES, tree].index(tree))
-            lines += [Line(system, tree, conv) for tree in ordered]
+            for variant in _variants(protocol, system):
+                lines += [Line(system, tree, conv, variant) for tree in ordered]
     return lines
+
+
+def variant_of(protocol: Protocol, extra: Iterable[tuple[str, object]]) -> str:
+    """The name among the settings of a configuration, where the rows of a table are names."""
+    return str(dict(extra).get("name", "")) if protocol.rows_by == "name" else ""
+
+
+def _variants(protocol: Protocol, system: str) -> list[str]:
+    """The names of a system's configurations, in their order."""
+    datasets = protocol.datasets if protocol.rows_by == "name" else ()
+    configs = [config for dataset in datasets for config in protocol.configs(dataset, system)]
+    return list(dict.fromkeys(variant_of(protocol, c.extra) for c in configs)) or [""]
 
 
 def _expected(protocol: Protocol, line: Line, dataset: str) -> int:
     if line.conv and line.conv not in _convs(protocol):
         protocol = PROTOCOLS[protocol.borrows]
-    configs = [c for c in protocol.configs(dataset) if line.conv in ("", c.conv)]
+    configs = [
+        config
+        for config in protocol.configs(dataset, line.system)
+        if line.conv in ("", config.conv) and variant_of(protocol, config.extra) == line.variant
+    ]
     return len(configs) * protocol.folds * protocol.seeds
 
 

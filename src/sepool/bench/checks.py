@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.bench.protocols import DATASETS, TREES, Protocol
-from sepool.bench.systems import SYSTEMS
+from sepool.bench.protocols import DATASETS, SYSTEMS_OF, TREES, Protocol
+from sepool.bench.units import Unit
 
 Indices = NDArray[np.int64]
 
@@ -42,12 +43,14 @@ def check_choice(
     fitting = [name for name, kind in DATASETS.items() if kind == protocol.kind]
     check_names("dataset", datasets or (), fitting)
     check_names("tree", trees or (), TREES)
-    check_names("system", systems or (), list(SYSTEMS))
-    for name in systems or ():
-        if SYSTEMS[name].kind != protocol.kind:
-            raise ValueError(
-                f"{name} classifies {SYSTEMS[name].kind}, {protocol.name} is about {protocol.kind}"
-            )
+    there = SYSTEMS_OF[protocol.kind]
+    for kind, others in SYSTEMS_OF.items():
+        for name in systems or ():
+            if name in others and name not in there:
+                raise ValueError(
+                    f"{name} classifies {kind}, {protocol.name} is about {protocol.kind}"
+                )
+    check_names("system", systems or (), list(there))
 
 
 def check_device(device: str) -> str:
@@ -130,6 +133,52 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> No
     _check_training(root / "splits" / dataset, tests, len(graphs.y), dataset)
     for tree in trees:
         load_trees(root, graphs, tree, HEIGHT)
+
+
+def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> None:
+    """Makes sure that a graph, its public split and the trees of some units are there.
+
+    Args:
+        root: folder of the datasets.
+        dataset: name of a dataset of one graph.
+        units: what is to be trained on it.
+
+    Raises:
+        ValueError: there is neither data nor a way to download it, or the split is wrong.
+    """
+    from sepool.bench.nodes import TreeChoice, load_nodes, load_tree
+
+    raw = root / "Planetoid" / dataset / "raw"
+    there = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
+    try:
+        nodes = load_nodes(root, dataset)
+    except Exception as error:
+        if there:
+            raise
+        raise ValueError(_no_data(root, dataset, raw, error)) from error
+    check_split([nodes.train, nodes.val, nodes.test], nodes.num_nodes, dataset)
+    choices = (TreeChoice.of(unit.tree, unit.config) for unit in units)
+    for choice in dict.fromkeys(replace(choice, levels=()) for choice in choices):
+        load_tree(root, nodes, choice)
+
+
+def check_split(parts: Sequence[Indices], num_nodes: int, dataset: str) -> None:
+    """Refuses a split with an empty part, or with a node in two of them.
+
+    >>> check_split([np.array([0, 1]), np.array([1]), np.array([2])], 4, "Cora")
+    Traceback (most recent call last):
+    ValueError: the split of Cora is wrong: node 1 is in 2 of training, validation and test
+    """
+    start = f"the split of {dataset} is wrong:"
+    if not all(len(part) for part in parts):
+        raise ValueError(f"{start} a part of it is empty")
+    every = np.concatenate(parts)
+    if len(outside := every[(every < 0) | (every >= num_nodes)]):
+        raise ValueError(f"{start} there is no node {outside[0]}")
+    times = np.bincount(every)
+    if len(twice := np.flatnonzero(times > 1)):
+        which = f"node {twice[0]} is in {times[twice[0]]}"
+        raise ValueError(f"{start} {which} of training, validation and test")
 
 
 def _no_data(root: Path, dataset: str, raw: Path, error: Exception) -> str:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sepool.bench.protocols import DATASETS, PROTOCOLS, TREES, Protocol
-from sepool.bench.systems import SYSTEMS
+from sepool.bench.protocols import DATASETS, PROTOCOLS, SYSTEMS_OF, TREES, Protocol
 from sepool.errors import one_line_errors
+from sepool.studies.protocols import FIGURES, Figure
 
 if TYPE_CHECKING:
     from sepool.bench.engines import RunOptions
@@ -71,13 +71,18 @@ def reproduce(
     quick: Quick = False,
     debug: Debug = False,
 ) -> None:
-    """Train what a table of the paper is made of; killed and started again, it goes on."""
+    """Train what a table or figure of the paper is made of; started again, it goes on."""
     with _one_line_errors(debug):
         from sepool.bench import checks, engines
         from sepool.bench.run import Plan
 
         protocol = _protocol(table, quick)
         units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs))
+        if isinstance(protocol, Figure):
+            from sepool.studies.run import reproduce as reproduce_figure
+
+            reproduce_figure(protocol, units, out, data, device)
+            return
         plan = Plan.of(protocol, units, out)
         engines.choose(engine, plan.todo)
         options = engines.RunOptions(
@@ -88,8 +93,12 @@ def reproduce(
             address=address,
         )
         for dataset in dict.fromkeys(unit.dataset for unit in plan.todo):
-            needed = dict.fromkeys(unit.tree for unit in plan.todo if unit.dataset == dataset)
-            checks.check_data(data, dataset, needed, protocol.folds)
+            mine = [unit for unit in plan.todo if unit.dataset == dataset]
+            if protocol.kind == "nodes":
+                checks.check_node_data(data, dataset, mine)
+            else:
+                needed = dict.fromkeys(unit.tree for unit in mine)
+                checks.check_data(data, dataset, needed, protocol.folds)
         _run(plan, options, engine)
 
 
@@ -154,10 +163,9 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
 def _protocol(table: str, quick: bool) -> Protocol:
     from sepool.bench.checks import check_names
 
-    check_names("protocol", [table], PROTOCOLS)
-    if not quick or table.endswith("-quick"):
-        return PROTOCOLS[table]
-    return PROTOCOLS[f"{table}-quick"]
+    known: dict[str, Protocol] = {**PROTOCOLS, **FIGURES}
+    check_names("protocol", [table], known)
+    return known[f"{table}-quick" if quick and not table.endswith("-quick") else table]
 
 
 def _units(
@@ -167,7 +175,10 @@ def _units(
     from sepool.bench.checks import check_choice
 
     datasets, systems, trees = (_names(text) for text in names)
-    check_choice(protocol, datasets, systems, trees)
+    if isinstance(protocol, Figure):
+        protocol.check(datasets, systems, trees)
+    else:
+        check_choice(protocol, datasets, systems, trees)
     seeds, folds, configs = numbers
     return protocol.units(
         datasets,
@@ -175,7 +186,7 @@ def _units(
         trees,
         seeds=_numbers("--seeds", seeds),
         folds=_numbers("--folds", folds, protocol.folds),
-        configs=_numbers("--configs", configs, len(protocol.grid)),
+        configs=_numbers("--configs", configs, protocol.most_configs),
     )
 
 
@@ -211,7 +222,7 @@ def _numbers(option: str, text: str, limit: int | None = None) -> list[int] | No
 
 def _systems() -> Iterator[tuple[str, ...]]:
     yield "system", "classifies", "family", "tree", "lockstep", "year", "paper"
-    for system in SYSTEMS.values():
+    for system in [system for known in SYSTEMS_OF.values() for system in known.values()]:
         flags = ("yes" if flag else "no" for flag in (system.uses_tree, system.lockstep))
         yield system.name, system.kind, system.family, *flags, str(system.year), system.paper
 
@@ -225,7 +236,7 @@ def _datasets() -> Iterator[tuple[str, ...]]:
 
 def _protocols() -> Iterator[tuple[str, ...]]:
     yield "protocol", "trainings", "datasets", "systems", "grid", "folds", "seeds", "title"
-    for table in PROTOCOLS.values():
-        counts = (len(table.datasets), len(table.systems), len(table.grid), table.folds)
+    for table in (*PROTOCOLS.values(), *FIGURES.values()):
+        counts = (len(table.datasets), len(table.systems), table.most_configs, table.folds)
         texts = (str(count) for count in (*counts, table.seeds))
         yield table.name, f"{len(table.units()):,}", *texts, table.title

@@ -1,34 +1,25 @@
-"""Many trainings as one: replicas in lockstep, each as it would train alone.
+"""Many trainings on graphs as one: replicas in lockstep, each as it would train alone.
 
-All weights of a replica lie in one row of one tensor, so that clipping, Adam, the best weights so
-far and the removal of finished replicas are a few operations on that tensor. What is random depends
-on a unit's seed and fold alone: its first weights, its batches and what dropout drops.
+Every replica draws its own batches; `sepool.bench.descent` has what follows from a gradient.
 """
 
 from __future__ import annotations
 
 import math
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from sepool.bench.descent import LAUNCHING, Build, Descent
 from sepool.bench.protocols import Protocol
 from sepool.bench.store import GraphStore, Shape
-from sepool.bench.units import Result, Unit
-from sepool.nn.dropout import Dropout, mix
+from sepool.bench.units import Unit
+from sepool.nn.dropout import mix
 
-Build = Callable[[int], nn.Module]
-# Threads may share a GPU (see `sepool.bench.engines.replicas`). While a step is recorded nobody
-# else may launch anything but recorded steps.
-LAUNCHING = threading.Lock()
-BETAS, EPSILON, WARM_UP = (0.9, 0.999), 1e-8, 50
+WARM_UP = 50
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ class Split:
         return Split(self.train[rows], self.val[rows], self.test[rows])
 
 
-class Lockstep:
+class Lockstep(Descent):
     """The trainings of some units that differ in fold, seed, dropout, schedule and rates alone.
 
     Args:
@@ -55,6 +46,10 @@ class Lockstep:
         build: makes the model, for a number of replicas.
     """
 
+    per_replica = (*Descent.per_replica, "cosine")
+    split: Split
+    shape: Shape | None
+
     def __init__(
         self,
         units: Sequence[Unit],
@@ -63,56 +58,27 @@ class Lockstep:
         split: Split,
         build: Build,
     ) -> None:
-        self.units, self.protocol, self.store, self.split = list(units), protocol, store, split
-        self.build, self.device = build, torch.device(store.device)
+        self.store = store
         self.batch_size = min(units[0].config.batch, split.train.size(1))
-        self.spent = [0.0] * len(units)
-        self.side: Any = None
-        if self.device.type == "cuda":
-            self.side = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
-        self.keys = torch.tensor([key_of(unit) for unit in units], device=self.device)
-        column = [[getattr(u.config, name) for u in units] for name in ("lr", "weight_decay")]
-        self.lr, self.decay = torch.tensor(column, device=self.device).unsqueeze(-1)
-        self.cosine = torch.tensor(
-            [[u.config.schedule == "cosine"] for u in units], device=self.device
-        )
-        self.rate = torch.tensor([u.config.dropout for u in units], device=self.device)
-        self.weights = first_weights(self.keys, build).to(self.device)
-        self.moments = torch.zeros(2, *self.weights.shape, device=self.device)
-        self.best = self.weights.clone()
-        self.best_loss = torch.full((len(units),), math.inf, device=self.device)
-        self.best_accuracy = torch.zeros_like(self.best_loss)
-        self.best_epoch = torch.zeros(len(units), dtype=torch.int64, device=self.device)
-        self.steps = torch.zeros((), dtype=torch.int64, device=self.device)
-        self.train_loss = torch.zeros(len(units), device=self.device)
-        self.shape: Shape | None = None
-        self.recorded: torch.cuda.CUDAGraph | None = None
         self.curves: dict[int, list[tuple[float, float]]] = {
             i: [] for i, unit in enumerate(units) if unit.keeps_curve
         }
-        self._place()
+        cosine = [[unit.config.schedule == "cosine"] for unit in units]
+        self.cosine = torch.tensor(cosine, device=store.device)
+        super().__init__(units, protocol, split, build, store.device)
 
-    def run(self) -> Iterator[Result]:
-        """Trains until the last replica has stopped; results come as replicas stop."""
-        last, began, spent = self.protocol.epochs, perf_counter(), 0.0
-        for epoch in range(1, last + 1):
-            self.train_epoch(epoch)
-            self._wait()
-            with LAUNCHING:
-                loss, accuracy = self.evaluate(self.split.val)
-                self._note(epoch, loss, accuracy)
-            over = (epoch - self.best_epoch >= self.protocol.patience).tolist()
-            if epoch == last:
-                over = [True] * len(over)
-            # A few stragglers more cost less than a new start for every replica that stops.
-            if sum(over) >= max(1, len(over) // 8) or epoch == last or all(over):
-                share = (perf_counter() - began - spent) / len(over)
-                spent = perf_counter() - began
-                with LAUNCHING:
-                    results = self._finish(over, epoch, share)
-                yield from results
-                if all(over):
-                    return
+    def advance(self, epoch: int) -> int:
+        """One epoch."""
+        self.train_epoch(epoch + 1)
+        self._wait()
+        with LAUNCHING:
+            loss, accuracy = self.evaluate(self.split.val)
+            self._note(epoch + 1, loss, accuracy)
+            if self.curves:
+                train, val = self.train_loss.tolist(), loss.tolist()
+                for i, curve in self.curves.items():
+                    curve.append((train[i], val[i]))
+        return epoch + 1
 
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Mean loss and accuracy of every replica on its graphs."""
@@ -134,11 +100,6 @@ class Lockstep:
             self.shapes[ids.data_ptr()] = self.store.shape(ids)
         return self.shapes[ids.data_ptr()]
 
-    def _wait(self) -> None:
-        """Waits for the device before anything is launched that others must not meddle with."""
-        if self.device.type == "cuda":
-            torch.cuda.current_stream(self.device).synchronize()
-
     def train_epoch(self, epoch: int) -> None:
         """One epoch of every replica."""
         with LAUNCHING:
@@ -147,8 +108,8 @@ class Lockstep:
             if self.shape is None or any(map(_more, need, self.shape)):
                 self.shape = self.store.shape(ids, spare=0.03)
                 self._forget_step()
-            if self.device.type == "cuda" and self.recorded is None:
-                self._record(ids[0])
+            if self.records and self.recorded is None:
+                self._record_on(ids[0])
         self.model.train()
         self.train_loss.zero_()
         for part in ids:
@@ -174,59 +135,27 @@ class Lockstep:
 
     def _step(self, ids: Tensor) -> None:
         """One step of every replica; on a GPU it is recorded once and played back afterwards."""
-        if self.device.type != "cuda":
+        if not self.records:
             self._train_on(ids)
             return
         assert self.recorded is not None
         self.recorded_ids.copy_(ids)
         self.recorded.replay()
 
-    def _record(self, ids: Tensor) -> None:
+    def _record_on(self, ids: Tensor) -> None:
         self.recorded_ids = ids.clone()
-        state = [self.weights, self.moments, self.steps, self.train_loss]
-        saved = [tensor.clone() for tensor in state]
-        self._train_on(self.recorded_ids)  # what libraries set up at first use cannot be recorded
-        for tensor, before in zip(state, saved, strict=True):
-            tensor.copy_(before)
-        torch.cuda.current_stream().synchronize()
-        self.recorded = torch.cuda.CUDAGraph()
-        stream = torch.cuda.current_stream()
-        with torch.cuda.graph(self.recorded, stream=self.side, capture_error_mode="thread_local"):
-            self._train_on(self.recorded_ids)
-        stream.wait_stream(self.side)
-
-    def _forget_step(self) -> None:
-        self.recorded = None
+        state = [self.weights, self.seen, self.moments, self.steps, self.train_loss]
+        self._record(lambda: self._train_on(self.recorded_ids), state)
 
     def _train_on(self, ids: Tensor) -> None:
         assert self.shape is not None
-        self.steps += 1
+        self._begin_step()
         batch = self.store.batch(ids, self.shape)
-        for drop in self.drops:
-            drop.keys = mix(self.keys + self.steps * 0x9E3779B1)
         logits = batch.by_replica(self.model.forward_prepared(batch))
         loss = losses(logits, batch.y, batch.there).sum(1) / batch.there.sum(1)
-        self.gradient.zero_()
-        with warnings.catch_warnings():
-            # Rows of one tensor are what we want: nothing is impaired by them.
-            warnings.filterwarnings("ignore", message=".*gradient layout contract.*")
-            torch.autograd.backward(loss.sum())
+        auxiliary = getattr(self.model, "auxiliary", None)
+        self._end_step(loss if auxiliary is None else loss + auxiliary)
         self.train_loss += loss.detach()
-        with torch.no_grad():
-            self._descend()
-
-    def _descend(self) -> None:
-        """Clips the gradient of every replica, then a step of Adam."""
-        grad = self.gradient
-        norm = grad.norm(dim=1, keepdim=True)
-        grad *= (self.protocol.clip / (norm + 1e-6)).clamp_(max=1)
-        grad.addcmul_(self.weights, self.decay)
-        first, second = self.moments
-        first.lerp_(grad, 1 - BETAS[0])
-        second.mul_(BETAS[1]).addcmul_(grad, grad, value=1 - BETAS[1])
-        ones = [1 - beta ** self.steps.float() for beta in BETAS]
-        denominator = (second / ones[1]).sqrt_().add_(EPSILON)
-        self.weights.addcdiv_(first * (-self._rate_now() / ones[0]), denominator)
 
     def _rate_now(self) -> Tensor:
         """The learning rates: constant, or up for 50 epochs and down in half a cosine."""
@@ -239,82 +168,18 @@ class Lockstep:
         steps = self.protocol.steps_for(self.units[0].dataset)
         return steps or math.ceil(self.split.train.size(1) / self.batch_size)
 
-    def _note(self, epoch: int, loss: Tensor, accuracy: Tensor) -> None:
-        """Keeps the weights of every replica whose validation loss is the lowest so far."""
-        better = loss < self.best_loss
-        self.best_loss = torch.where(better, loss, self.best_loss)
-        self.best_accuracy = torch.where(better, accuracy, self.best_accuracy)
-        self.best_epoch = torch.where(better, epoch, self.best_epoch)
-        torch.where(better.unsqueeze(1), self.weights, self.best, out=self.best)
-        if self.curves:
-            train, val = self.train_loss.tolist(), loss.tolist()
-            for i, curve in self.curves.items():
-                curve.append((train[i], val[i]))
-
-    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
-        """Tests the replicas that stopped, with their best weights, and goes on without them."""
-        now = self.weights.clone()
-        self.weights.copy_(self.best)
-        _, tested = self.evaluate(self.split.test)
-        self.weights.copy_(now)
-        columns = (self.best_epoch, self.best_loss, self.best_accuracy, tested)
-        found = zip(*(column.tolist() for column in columns), strict=True)
-        results = []
-        for i, (unit, (best, loss, val, test)) in enumerate(zip(self.units, found, strict=True)):
-            self.spent[i] += share
-            if over[i]:
-                ran = min(epoch, best + self.protocol.patience)
-                curve = tuple(self.curves[i][:ran]) if i in self.curves else None
-                results.append(Result(unit, ran, best, loss, val, test, self.spent[i], curve))
-        if not all(over):
-            self._keep([i for i, stopped in enumerate(over) if not stopped])
-        return results
+    def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
+        """The losses of a replica, where they were kept."""
+        return tuple(self.curves[i][:epochs]) if i in self.curves else None
 
     def _keep(self, left: list[int]) -> None:
-        rows = torch.tensor(left, device=self.device)
-        self.units = [self.units[i] for i in left]
         self.curves = {new: self.curves[i] for new, i in enumerate(left) if i in self.curves}
-        self.spent = [self.spent[i] for i in left]
-        self.split = self.split.keep(rows)
-        for name in (
-            *("keys", "lr", "decay", "cosine", "rate", "weights", "best"),
-            *("best_loss", "best_accuracy", "best_epoch", "train_loss"),
-        ):
-            setattr(self, name, getattr(self, name)[rows])
-        self.moments = self.moments[:, rows].contiguous()
-        self._place()
+        super()._keep(left)
 
     def _place(self) -> None:
-        """Makes the model anew around the rows of weights."""
-        self._forget_step()
+        super()._place()
         self.shape = None
         self.shapes: dict[int, Shape] = {}
-        self.model: Any = self.build(len(self.units)).to(self.device)
-        self.gradient = torch.zeros_like(self.weights)
-        start = 0
-        for parameter in self.model.parameters():
-            end = start + parameter[0].numel()
-            parameter.data = self.weights[:, start:end].view(parameter.shape)
-            parameter.grad = self.gradient[:, start:end].view(parameter.shape)
-            start = end
-        self.drops = [layer for layer in self.model.modules() if isinstance(layer, Dropout)]
-        for drop in self.drops:
-            drop.rate = self.rate
-
-
-def key_of(unit: Unit) -> int:
-    """What all randomness of a unit depends on: its fold and its seed."""
-    return (unit.seed * 1_000_003 + unit.fold * 10_007 + 12_345) & (2**40 - 1)
-
-
-def first_weights(keys: Tensor, build: Build) -> Tensor:
-    """The initial weights of every replica, one row each, drawn on the CPU."""
-    rows = []
-    with torch.random.fork_rng(devices=[]):
-        for key in keys.tolist():
-            torch.manual_seed(key)
-            rows.append(torch.cat([p.detach().flatten() for p in build(1).parameters()]))
-    return torch.stack(rows)
 
 
 def losses(logits: Tensor, y: Tensor, there: Tensor) -> Tensor:

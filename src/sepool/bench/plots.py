@@ -27,6 +27,10 @@ def write_plots(
         path = folder / f"{protocol.name}-accuracy.png"
         _save(accuracy_plot(table_cells), path)
         paths.append(path)
+    if protocol.rows_by == "name" and all(cell.line.variant.isdecimal() for cell in table_cells):
+        path = folder / f"{protocol.name}-depth.png"
+        _save(depth_plot(table_cells), path)
+        paths.append(path)
     for dataset in dict.fromkeys(unit.dataset for unit, _ in mine):
         path = folder / f"{protocol.name}-curves-{dataset}.png"
         _save(curve_plot([curve for curve in mine if curve[0].dataset == dataset]), path)
@@ -36,8 +40,7 @@ def write_plots(
 
 def _shown(unit: Unit, protocol: Protocol, table_cells: Sequence[Cell]) -> bool:
     """Of each system the configuration that the customary rule has chosen."""
-    conv = unit.config.conv if protocol.rows_by == "conv" else ""
-    line = Line(unit.system, unit.tree, conv)
+    line = Line.of(protocol, unit.system, unit.tree, unit.config)
     return unit.protocol == protocol.name and any(
         (cell.line, cell.dataset) == (line, unit.dataset)
         and (chosen := cell.selected["customary"]) is not None
@@ -76,6 +79,39 @@ def accuracy_plot(table_cells: Sequence[Cell]) -> Any:
     }
     figure.legend(legend.values(), legend.keys(), loc="lower right", fontsize=8, ncols=2)
     figure.supxlabel("test accuracy in percent, 95 % interval over seeds", fontsize=8, x=0.35)
+    return figure
+
+
+def depth_plot(table_cells: Sequence[Cell]) -> Any:
+    """Accuracy by depth, a panel a dataset and a line a system; dashed what was published."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
+    kinds = list(dict.fromkeys((cell.line.system, cell.line.tree) for cell in table_cells))
+    figure, axes = _figure(1, len(datasets), (1.0 + 3.2 * len(datasets), 3.2))
+    for axis, dataset in zip(axes, datasets, strict=True):
+        for number, kind in enumerate(kinds):
+            here = [
+                (int(cell.line.variant), cell)
+                for cell in table_cells
+                if (cell.line.system, cell.line.tree) == kind and cell.dataset == dataset
+            ]
+            known = [(depth, cell.published.mean) for depth, cell in here if cell.published]
+            found = [
+                (depth, chosen.mean, *chosen.interval())
+                for depth, cell in here
+                if (chosen := cell.selected["customary"])
+            ]
+            if known:
+                axis.plot(*zip(*known, strict=True), "--", color=f"C{number}", linewidth=0.8)
+            if found:
+                depth, mean, low, high = np.array(found, float).T
+                error = np.nan_to_num([mean - low, high - mean])
+                label = str(Line(*kind))
+                axis.errorbar(depth, mean, error, fmt="o-", color=f"C{number}", label=label)
+        axis.set_title(dataset, fontsize=9)
+        axis.set_xlabel("blocks or convolutions", fontsize=8)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("test accuracy in percent, 95 % interval", fontsize=8)
+    axes[0].legend(fontsize=7)
     return figure
 
 

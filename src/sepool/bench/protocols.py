@@ -2,159 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import product
-from typing import Any
+from dataclasses import replace
 
-from sepool.bench.systems import SYSTEMS
-from sepool.bench.units import Config, Unit, Value
+from sepool.bench.node_protocols import NODE_PROTOCOLS
+from sepool.bench.protocol import (
+    BACKBONES,
+    DATASETS,
+    GRAPH_DATASETS,
+    NODE_DATASETS,
+    SYSTEMS_OF,
+    TREES,
+    Protocol,
+    all_of,
+    system_of,
+)
+from sepool.bench.units import Config
 
-GRAPH_DATASETS = ("IMDB-BINARY", "IMDB-MULTI", "COLLAB", "MUTAG", "PROTEINS", "DD", "NCI1")
-MORE_GRAPH_DATASETS = ("ENZYMES", "NCI109", "PTC_MR")
-NODE_DATASETS = ("Cora", "CiteSeer", "PubMed")
-DATASETS = {
-    **dict.fromkeys(GRAPH_DATASETS + MORE_GRAPH_DATASETS, "graphs"),
-    **dict.fromkeys(NODE_DATASETS, "nodes"),
-}
-TREES = ("best", "paper", "fast", "released", "random")
-BACKBONES = ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE")
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """The rules of one table.
-
-    Args:
-        name: what the table is called on the command line and in the results.
-        title: what the table shows.
-        kind: "graphs" or "nodes", what is classified.
-        datasets: the columns of the table.
-        systems: the rows of the table, by name of the system.
-        trees: what SEP pools along where nothing else is asked for.
-        grid: the configurations to choose from.
-        folds: parts of the cross-validation; 1 for a fixed split.
-        seeds: trainings of every configuration on every fold.
-        epochs: the most epochs of a training.
-        patience: epochs without a lower validation loss after which it stops.
-        steps: random batches that count as one epoch; None is a pass over the data.
-        full_pass: datasets on which an epoch is a pass over the data whatever ``steps`` says.
-        clip: largest norm of the gradient.
-        per_dataset: settings that one dataset changes in every configuration.
-        rows_by: "system", or "conv" for a table with one row a backbone.
-        borrows: a protocol whose rows complete this table.
-
-    Example:
-        >>> table = PROTOCOLS["table1"]
-        >>> len(table.grid), len(table.units(["MUTAG"], ["SEP-G"]))
-        (16, 1600)
-        >>> table.units(["MUTAG"], ["SEP-G"], seeds=1, folds=[3])[0].fold
-        3
-    """
-
-    name: str
-    title: str
-    kind: str
-    datasets: tuple[str, ...]
-    systems: tuple[str, ...]
-    trees: tuple[str, ...] = ("best",)
-    grid: tuple[Config, ...] = (Config(),)
-    folds: int = 10
-    seeds: int = 10
-    epochs: int = 500
-    patience: int = 50
-    steps: int | None = 50
-    full_pass: tuple[str, ...] = ("COLLAB", "NCI1")
-    clip: float = 1.0
-    per_dataset: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()
-    rows_by: str = "system"
-    borrows: str = ""
-
-    def steps_for(self, dataset: str) -> int | None:
-        """Random batches in an epoch on a dataset; None is a pass over the data.
-
-        >>> PROTOCOLS["table1"].steps_for("MUTAG"), PROTOCOLS["table1"].steps_for("NCI1")
-        (50, None)
-        """
-        return None if dataset in self.full_pass else self.steps
-
-    def configs(self, dataset: str) -> tuple[Config, ...]:
-        """The grid, with what this dataset changes in it."""
-        changes: dict[str, Any] = dict(dict(self.per_dataset).get(dataset, ()))
-        return tuple(dict.fromkeys(replace(config, **changes) for config in self.grid))
-
-    def units(
-        self,
-        datasets: Sequence[str] | None = None,
-        systems: Sequence[str] | None = None,
-        trees: Sequence[str] | None = None,
-        seeds: int | Iterable[int] | None = None,
-        folds: int | Iterable[int] | None = None,
-        configs: Iterable[int] | None = None,
-    ) -> list[Unit]:
-        """The trainings of the table, or those of a part of it.
-
-        Args:
-            datasets: some datasets; all by default, as for the others.
-            systems: some systems; by default those of the table that can be trained.
-            trees: trees for the systems that pool along one.
-            seeds: so many seeds from 0, or these seeds.
-            folds: so many folds from 0, or these folds.
-            configs: places in the grid, from 0.
-
-        Returns:
-            Units in an order that completes one dataset, then one system, then one seed at a time,
-            so that an interrupted run leaves whole cross-validations.
-        """
-        chosen_seeds = _numbers(self.seeds if seeds is None else seeds)
-        chosen_folds = _numbers(self.folds if folds is None else folds)
-        places = range(len(self.grid)) if configs is None else list(configs)
-        units = []
-        for dataset in self.datasets if datasets is None else datasets:
-            grid = self.configs(dataset)
-            chosen = [grid[place] for place in places if place < len(grid)]
-            for system, tree in self._rows(systems, trees):
-                units += [
-                    Unit(self.name, dataset, system, tree, config, fold, seed)
-                    for seed, config, fold in product(chosen_seeds, chosen, chosen_folds)
-                ]
-        return units
-
-    def _rows(
-        self, systems: Sequence[str] | None, trees: Sequence[str] | None
-    ) -> list[tuple[str, str]]:
-        """Pairs of system and tree; a system that pools along no tree has the tree ""."""
-        known = [name for name in self.systems if name in SYSTEMS]
-        rows = []
-        for name in known if systems is None else systems:
-            uses_tree = SYSTEMS[name].uses_tree
-            for tree in (self.trees if trees is None else trees) if uses_tree else [""]:
-                rows.append((name, tree))
-        return rows
-
-    @property
-    def digest(self) -> str:
-        """A short word for every rule that changes the result of a unit.
-
-        What to train (datasets, systems, grid, seeds) is in the units themselves and left out.
-        """
-        rules = ("name", "kind", "folds", "epochs", "patience", "steps", "full_pass", "clip")
-        values = asdict(self)
-        text = json.dumps({rule: values[rule] for rule in rules}, sort_keys=True)
-        return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:12]
-
-
-def _numbers(some: int | Iterable[int]) -> list[int]:
-    return list(range(some)) if isinstance(some, int) else list(some)
-
-
-def _grid(**choices: Sequence[Value]) -> tuple[Config, ...]:
-    """Every combination of the choices."""
-    combined = product(*choices.values())
-    return tuple(Config.from_dict(dict(zip(choices, values, strict=True))) for values in combined)
-
+__all__ = [
+    "BACKBONES",
+    "DATASETS",
+    "NODE_DATASETS",
+    "PROTOCOLS",
+    "SYSTEMS_OF",
+    "TREES",
+    "Protocol",
+    "system_of",
+]
 
 _TABLE1 = Protocol(
     name="table1",
@@ -165,7 +38,7 @@ _TABLE1 = Protocol(
         *("GCN", "GIN", "Set2Set", "SortPool", "SAGPool(G)", "StructPool", "GMT", "DiffPool"),
         *("SAGPool(H)", "TopKPool", "ASAP", "MinCutPool", "SEP-G"),
     ),
-    grid=_grid(
+    grid=all_of(
         hidden=(64, 128), batch=(32, 128), dropout=(0.0, 0.5), schedule=("constant", "cosine")
     ),
 )
@@ -202,6 +75,7 @@ def _quick(full: Protocol) -> Protocol:
         name=f"{full.name}-quick",
         title=f"{full.title}, a short trial",
         datasets=("MUTAG",),
+        systems=("SEP-G",),
         grid=tuple(Config(batch=32, lr=5e-3, dropout=d, conv=c) for c in convs for d in (0.0, 0.5)),
         seeds=1,
         epochs=60,
@@ -213,5 +87,6 @@ def _quick(full: Protocol) -> Protocol:
 
 
 PROTOCOLS = {
-    table.name: table for table in (_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2))
+    table.name: table
+    for table in (_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2), *NODE_PROTOCOLS)
 }

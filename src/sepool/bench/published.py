@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -13,6 +14,8 @@ _PARTS = {
     "table1": "graph_classification",
     "table2": "sep_g_backbones",
     "table3": "node_classification",
+    "table4": "node_depth",
+    "tableA1": "node_shallow",
 }
 _SPELLINGS = {"CiteSeer": "Citeseer", "PubMed": "Pubmed"}
 
@@ -39,8 +42,16 @@ def published(protocol: str, system: str, dataset: str) -> Published | None:
         >>> published("table1", "SEP-G", "ENZYMES") is None
         True
     """
-    part = _file().get(_PARTS.get(protocol.removesuffix("-quick"), ""), {})
-    figure = part.get(system, {}).get(_SPELLINGS.get(dataset, dataset))
+    name = _PARTS.get(protocol.removesuffix("-quick"), "")
+    part, column = _file().get(name, {}), _SPELLINGS.get(dataset, dataset)
+    if name == "node_depth":  # dataset, system, number of blocks
+        plain, _, blocks = system.removesuffix(")").partition("(")
+        figure = part.get(column, {}).get(plain, {}).get(blocks)
+        return None if figure is None else Published(*figure)
+    if name == "node_shallow":  # without deviations
+        figure = part.get(column, {}).get(system)
+        return None if figure is None else Published(figure, math.nan)
+    figure = part.get(system, {}).get(column)
     return None if figure is None else Published(figure["mean"], figure["std"])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sepool.bench.cells import Cell, Line, cells, own_rows
+from sepool.bench.cells import Cell, Line, cells, own_rows, variant_of
 from sepool.bench.plots import write_plots
 from sepool.bench.protocols import PROTOCOLS, TREES, Protocol
 from sepool.bench.published import citation
@@ -133,6 +133,7 @@ def _record(cell: Cell, rule: str) -> Record:
         "system": cell.line.system,
         "tree": cell.line.tree,
         "conv": cell.line.conv,
+        "variant": cell.line.variant,
         "rule": rule,
         "mean": mean,
         "std_over_seeds": chosen.spread if chosen else np.nan,
@@ -195,8 +196,10 @@ def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
     """Does the tree matter? The same trainings with other trees, unit by unit."""
     lines: list[tuple[str, ...]] = []
     records: list[Record] = []
-    for place, some in rows.groupby(["dataset", "system"], sort=True):
-        dataset, system = map(str, place)
+    named = rows.assign(variant=[variant_of(protocol, extra) for extra in rows["extra"]])
+    for place, some in named.groupby(["dataset", "system", "variant"], sort=True):
+        dataset, name, variant = map(str, place)
+        system = Line(name, variant=variant).name
         for tree in [name for name in TREES if name != "best" and name in set(some["tree"])]:
             both = paired_means(some[some["tree"].isin(["best", tree])], "tree")
             if both.shape[1] < 2 or len(both) < 2:

@@ -70,12 +70,14 @@ class Rows:
         for path in sorted(Path(folder).glob("*/*.jsonl")):
             if path.name.endswith(CURVES):
                 continue
-            file = _File.read(path)
+            file = ResultsFile.read(path)
             runs = {
                 run.id: {f"run_{name}": value for name, value in asdict(run).items()}
                 for run in file.runs.values()
             }
             for row in file.rows:
+                if any(name not in row for name in MEASURED):
+                    continue  # of a figure, for which other things are measured
                 unit = row_to_unit(row, file.runs[row["run"]].protocol)
                 if (key := unit.key) not in seen:
                     seen.add(key)
@@ -93,7 +95,7 @@ def finished(folder: StrPath, protocol: Protocol) -> set[str]:
     for path in sorted(Path(folder, protocol.name).glob("*.jsonl")):
         if path.name.endswith(CURVES):
             continue
-        file = _File.read(path)
+        file = ResultsFile.read(path)
         for run in file.runs.values():
             if run.digest != protocol.digest:
                 raise ValueError(
@@ -113,7 +115,7 @@ def read_curves(folder: StrPath) -> Iterator[tuple[Unit, list[tuple[float, float
             yield row_to_unit(row, path.parent.name), curve
 
 
-class _Append:
+class AppendFile:
     """A file that is added to by one process at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -180,7 +182,7 @@ class Writer:
     ) -> None:
         self.folder = Path(folder, protocol.name)
         self.run = run
-        self._files: dict[str, _Append] = {}
+        self._files: dict[str, AppendFile] = {}
         self._unsynced: set[int] = set()
         self._timer: threading.Timer | None = None
         self._mutex = threading.Lock()
@@ -222,9 +224,9 @@ class Writer:
         file.add(dump(rows))
         self._unsynced.add(file.number)
 
-    def _open(self, name: str) -> _Append:
+    def _open(self, name: str) -> AppendFile:
         if name not in self._files:
-            self._files[name] = _Append(self.folder / name)
+            self._files[name] = AppendFile(self.folder / name)
         return self._files[name]
 
     def _sync(self) -> None:
@@ -247,14 +249,14 @@ class Writer:
 
 
 @dataclass(frozen=True)
-class _File:
+class ResultsFile:
     """What one results file holds."""
 
     runs: dict[str, RunInfo]
     rows: list[dict[str, Any]]
 
     @classmethod
-    def read(cls, path: Path) -> _File:
+    def read(cls, path: Path) -> ResultsFile:
         known = {field.name for field in fields(RunInfo)}
         runs: dict[str, RunInfo] = {}
         rows: list[dict[str, Any]] = []

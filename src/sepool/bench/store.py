@@ -32,10 +32,12 @@ class Batch(PreparedBatch):
     Attributes:
         y: the class of every graph, one row a replica; the padding has none.
         there: which of these graphs count.
+        largest: how many nodes the largest graph of the dataset has.
     """
 
     y: Tensor = field(kw_only=True)
     there: Tensor = field(kw_only=True)
+    largest: int = field(kw_only=True, default=0)
 
     def by_replica(self, out: Tensor) -> Tensor:
         """What a model gave for every graph, one row a replica, without the padding."""
@@ -83,10 +85,11 @@ class GraphStore:
         graphs: the dataset.
         forest: its trees.
         conv: the convolution; what it needs of a level is worked out once, here.
-        conv_levels: the levels on which the model convolves.
+        conv_levels: the level of every convolution of the model, in order.
         binary: whether pooled edges lose their weights and loops.
         input_link: whether the summed input features are wanted.
         device: where all this lies.
+        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`).
     """
 
     graphs: GraphSet
@@ -96,6 +99,7 @@ class GraphStore:
     binary: bool = False
     input_link: bool = False
     device: torch.device | str = "cpu"
+    by_source: bool = False
     x: Tensor = field(init=False)
     y: Tensor = field(init=False)
 
@@ -160,17 +164,22 @@ class GraphStore:
         levels = Hierarchy(self.height, graphs, None, sizes, [], [], ROW_BY_ROW, nodes)
         adjacencies = zip(self._rows_of_levels().items(), shape.edges, strict=True)
         prepared = {level: _cut(rows, sources[level], room) for (level, rows), room in adjacencies}
-        x = take_rows(self.x, sources[0])
+        x, source = (
+            (self.x, sources[0]) if self.by_source else (take_rows(self.x, sources[0]), None)
+        )
         link = None
         if self.link is not None:
             spare = shape.nodes[-1] - ids.size(1)
             link = self.link.index_select(0, _padded(ids, self.num_graphs, spare))
         y, there = self.y[ids], ids < self.num_graphs
-        return Batch(x, self.gathered, levels, prepared, link, y=y, there=there)
+        most = int(self.graphs.nodes.max())
+        return Batch(
+            x, self.gathered, levels, prepared, link, source, y=y, there=there, largest=most
+        )
 
     def _conv_numbers(self) -> list[int]:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""
-        return [level for level in self.conv_levels if level > 0 or not self.gathered]
+        return sorted(set(self.conv_levels[1:] if self.gathered else self.conv_levels))
 
     def _rows_of_levels(self) -> dict[int, _Rows]:
         return {number: level.rows for number, level in enumerate(self.levels) if level.rows}

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
 from sepool.bench.units import Config
 
 if TYPE_CHECKING:
     from torch import nn
 
-Build = Callable[[int, int, Config, "int | None"], "nn.Module"]
+
+class Build(Protocol):
+    """Makes a model from the number of features, the number of classes, a configuration, the number
+    of replicas (None for a plain model) and how many nodes a graph has on average."""
+
+    def __call__(
+        self, features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+    ) -> nn.Module: ...
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,9 @@ class System:
         family: what it has in common with others, such as "hierarchical pooling".
         uses_tree: whether it pools along a coding tree.
         lockstep: whether many of its trainings can run as one model.
-        build: makes the model from the number of features, the number of classes, a configuration
-            and the number of replicas, None for a plain model.
+        build: makes the model.
+        conv: the convolution for which a dataset is prepared; "" for that of the configuration.
+        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`).
 
     Example:
         >>> SYSTEMS["SEP-G"].family
@@ -42,6 +50,8 @@ class System:
     uses_tree: bool
     lockstep: bool
     build: Build
+    conv: str = ""
+    by_source: bool = False
 
 
 SYSTEMS: dict[str, System] = {}
@@ -55,7 +65,9 @@ def register(system: System) -> System:
     return system
 
 
-def _sep_g(features: int, classes: int, config: Config, replicas: int | None) -> nn.Module:
+def _sep_g(
+    features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+) -> nn.Module:
     from sepool.nn import SEPG  # here, because this module must not pull torch in
 
     return SEPG(
@@ -73,6 +85,72 @@ def _sep_g(features: int, classes: int, config: Config, replicas: int | None) ->
     )
 
 
+def _baseline(name: str) -> Build:
+    """Makes a model of `sepool.baselines`, given as ``module:class``; loads it when it is made."""
+
+    def build(
+        features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+    ) -> nn.Module:
+        module, _, model = name.partition(":")
+        found: type[nn.Module] = getattr(import_module(f"sepool.baselines.{module}"), model)
+        usual = None if config.readout == Config().readout else config.readout
+        return found(
+            features,
+            config.hidden,
+            classes,
+            nodes=nodes,
+            dropout=config.dropout,
+            readout=dict(config.extra).get("readout", usual),
+            input_link=config.input_link,
+            replicas=replicas,
+        )
+
+    return build
+
+
+_NO_POOLING, _GLOBAL, _LEVELS = "message passing", "global pooling", "hierarchical pooling"
+_PAPERS = {
+    "GCN": "Semi-Supervised Classification with Graph Convolutional Networks, ICLR",
+    "GIN": "How Powerful are Graph Neural Networks?, ICLR",
+    "Set2Set": "Order Matters: Sequence to Sequence for Sets, ICLR",
+    "SortPool": "An End-to-End Deep Learning Architecture for Graph Classification, AAAI",
+    "SAGPool(G)": "Self-Attention Graph Pooling, ICML",
+    "StructPool": "StructPool: Structured Graph Pooling via Conditional Random Fields, ICLR",
+    "GMT": "Accurate Learning of Graph Representations with Graph Multiset Pooling, ICLR",
+    "DiffPool": "Hierarchical Graph Representation Learning with Differentiable Pooling, NeurIPS",
+    "SAGPool(H)": "Self-Attention Graph Pooling, ICML",
+    "TopKPool": "Graph U-Nets, ICML",
+    "ASAP": "Adaptive Structure Aware Pooling for Hierarchical Graph Representations, AAAI",
+    "MinCutPool": "Spectral Clustering with Graph Neural Networks for Graph Pooling, ICML",
+}
+_BASELINES = (
+    ("GCN", "gcn:GCN", _NO_POOLING, 2017),
+    ("GIN", "gin:GIN", _NO_POOLING, 2019),
+    ("Set2Set", "set2set:Set2Set", _GLOBAL, 2016),
+    ("SortPool", "sortpool:SortPool", _GLOBAL, 2018),
+    ("SAGPool(G)", "sagpool_g:SAGPoolG", _GLOBAL, 2019),
+    ("StructPool", "structpool:StructPool", _GLOBAL, 2020),
+    ("GMT", "gmt:GMT", _GLOBAL, 2021),
+    ("DiffPool", "diffpool:DiffPool", _LEVELS, 2018),
+    ("SAGPool(H)", "sagpool_h:SAGPoolH", _LEVELS, 2019),
+    ("TopKPool", "topkpool:TopKPool", _LEVELS, 2019),
+    ("ASAP", "asap:ASAP", _LEVELS, 2020),
+    ("MinCutPool", "mincutpool:MinCutPool", _LEVELS, 2020),
+)
+for _name, _model, _family, _year in _BASELINES:
+    register(
+        System(
+            name=_name,
+            paper=_PAPERS[_name],
+            year=_year,
+            kind="graphs",
+            family=_family,
+            uses_tree=False,
+            lockstep=True,
+            build=_baseline(_model),
+            conv="GIN" if _name == "GIN" else "GCN",
+        )
+    )
 register(
     System(
         name="SEP-G",
@@ -83,5 +161,6 @@ register(
         uses_tree=True,
         lockstep=True,
         build=_sep_g,
+        by_source=True,
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,9 +11,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from sepool.bench.descent import Descent
 from sepool.bench.graphs import GraphSet, load_folds, load_graphs, load_trees
 from sepool.bench.lockstep import Lockstep, Split
-from sepool.bench.protocols import Protocol
+from sepool.bench.node_trainer import group_node_units, make_node_lockstep
+from sepool.bench.protocols import Protocol, system_of
 from sepool.bench.store import GraphStore
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config, Result, Unit
@@ -68,25 +71,32 @@ def group_units(units: Sequence[Unit]) -> list[list[Unit]]:
         >>> [len(group) for group in group_units([unit, other, replace(unit, dataset="DD")])]
         [2, 1]
     """
-    groups: dict[tuple[str, str, str, Config], list[Unit]] = {}
+    groups: dict[tuple[str, str, str, Config | Unit], list[Unit]] = {}
     usual = Config()
-    for unit in units:
+    on_nodes = [unit for unit in units if system_of(unit).kind == "nodes"]
+    for unit in [unit for unit in units if system_of(unit).kind == "graphs"]:
         own = ("dropout", "schedule", "lr", "weight_decay")
         shape = replace(unit.config, **{name: getattr(usual, name) for name in own})
-        groups.setdefault((unit.dataset, unit.system, unit.tree, shape), []).append(unit)
-    return list(groups.values())
+        like = shape if SYSTEMS[unit.system].lockstep else unit  # which is like no other
+        groups.setdefault((unit.dataset, unit.system, unit.tree, like), []).append(unit)
+    return [*groups.values(), *group_node_units(on_nodes)]
 
 
-def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Lockstep:
+def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:
+    """The trainings of a group of units, ready to run."""
     first, config = units[0], units[0].config
-    store = _store(
-        root, first.dataset, first.tree, config.conv, config.blocks, config.pooled == "binary",
-        config.input_link, device,
-    )  # fmt: skip
+    if system_of(first).kind == "nodes":
+        return make_node_lockstep(units, protocol, root, device)
     system = SYSTEMS[first.system]
+    levels = tuple(min(i, config.blocks) if system.uses_tree else 0 for i in range(LAYERS))
+    store = _store(
+        root, first.dataset, first.tree, system.conv or config.conv, levels,
+        config.pooled == "binary", config.input_link, device, system.by_source,
+    )  # fmt: skip
+    nodes = math.ceil(store.graphs.nodes.mean())
 
     def build(replicas: int) -> nn.Module:
-        return system.build(store.num_features, store.num_classes, config, replicas)
+        return system.build(store.num_features, store.num_classes, config, replicas, nodes)
 
     return Lockstep(units, protocol, store, _split(units, root, protocol, device), build)
 
@@ -96,14 +106,21 @@ def _graphs(root: Path, name: str) -> GraphSet:
     return load_graphs(root, name)
 
 
-@lru_cache(maxsize=1)  # one dataset on the device is enough
+@lru_cache(maxsize=8)  # threads that share a device need some at a time
 def _store(
-    root: Path, name: str, tree: str, conv: str, blocks: int, binary: bool, link: bool, device: str
+    root: Path,
+    name: str,
+    tree: str,
+    conv: str,
+    levels: tuple[int, ...],
+    binary: bool,
+    link: bool,
+    device: str,
+    by_source: bool,
 ) -> GraphStore:
     graphs = _graphs(root, name)
     forest = load_trees(root, graphs, tree, HEIGHT)
-    levels = tuple(sorted({min(i, blocks) for i in range(LAYERS)}))
-    return GraphStore(graphs, forest, CONVS[conv], levels, binary, link, device)
+    return GraphStore(graphs, forest, CONVS[conv], levels, binary, link, device, by_source)
 
 
 def _split(units: Sequence[Unit], root: Path, protocol: Protocol, device: str) -> Split:

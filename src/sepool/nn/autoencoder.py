@@ -12,7 +12,8 @@ from sepool.nn.convs import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import Adjacency, unpool
-from sepool.nn.sep_pooling import REDUCTIONS, _one_of, family, reduce_to
+from sepool.nn.prepared import PreparedBatch
+from sepool.nn.sep_pooling import _one_of, family, reduce_to
 from sepool.nn.sepg import make_conv
 from sepool.nn.sepn import run_conv
 
@@ -66,7 +67,7 @@ class SEPAutoencoder(nn.Module):
             raise ValueError(f"level must be at least 1, got {level}")
         self.in_channels, self.hidden, self.replicas = in_channels, hidden, replicas
         self.level = level
-        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
+        self.reduce = _one_of("reduce", reduce, ("sum", "mean", "max"))
         widths = [in_channels] + [hidden] * (2 * layers - 1)
         self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in widths)
         self.denses = nn.ModuleList(
@@ -81,6 +82,10 @@ class SEPAutoencoder(nn.Module):
 
     def forward(self, data: Data) -> Tensor:
         """The reconstruction: ``(N, width)``, or ``(N, R, width)`` of replicas."""
+        return self.forward_prepared(self.prepare(data))
+
+    def prepare(self, data: Data) -> PreparedBatch:
+        """What is the same in every step of training."""
         x = data.x
         if x is None or x.size(-1) != self.in_channels:
             width = None if x is None else x.size(-1)
@@ -95,6 +100,11 @@ class SEPAutoencoder(nn.Module):
         a = Adjacency.from_edges(data.edge_index, weight, len(x), levels.kind)
         first = self.convs[0]
         graph = first.prepare(a) if isinstance(first, Conv) else Prepared(a)
+        return PreparedBatch(x, False, levels, {0: graph})
+
+    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
+        """The reconstruction of what `prepare` returned."""
+        x, levels, graph = batch.x, batch.levels, batch.prepared[0]
         half = len(self.convs) // 2
         if self.replicas is not None:
             x = x.unsqueeze(1)

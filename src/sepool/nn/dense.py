@@ -41,7 +41,7 @@ class Dense(nn.Module):
         super().__init__()
         self.linear = Linear(in_channels, out_channels, replicas=replicas)
         self.norm = BatchNorm(out_channels, replicas) if norm else None
-        self.drop = Dropout(dropout, salt)
+        self.drop = Dropout(dropout, salt, "pool_dropout")
 
     def reset_parameters(self) -> None:
         """Draws new weights."""

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd import Function
+
+kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.nn import kernels
 
 _MASK = 0xFFFFFFFF
 
 
-class Dropout(nn.Module):
+class Keyed(nn.Module):
+    """A layer whose randomness is a function of keys, one whole number a replica.
+
+    Args:
+        salt: a number that no other such layer of the model has.
+    """
+
+    def __init__(self, salt: int = 0) -> None:
+        super().__init__()
+        self.salt = salt
+        self.keys: Tensor | None = None
+
+
+class Dropout(Keyed):
     """Dropout, with a rate for each replica where there are many.
 
     Without ``keys`` this is the usual dropout. With them, one whole number a replica, what is
@@ -19,6 +41,7 @@ class Dropout(nn.Module):
     Args:
         rate: the share that is dropped.
         salt: a number that no other such layer of the model has.
+        kind: which of the rates of a configuration this is, where there are several.
 
     Example:
         >>> layer = Dropout(0.5)
@@ -28,13 +51,12 @@ class Dropout(nn.Module):
         (True, [0.0, 2.0])
     """
 
-    def __init__(self, rate: float = 0.0, salt: int = 0) -> None:
-        super().__init__()
+    def __init__(self, rate: float = 0.0, salt: int = 0, kind: str = "dropout") -> None:
+        super().__init__(salt)
         if not 0 <= rate < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {rate}")
         self.rate: float | Tensor = rate
-        self.salt = salt
-        self.keys: Tensor | None = None
+        self.kind = kind
 
     def forward(self, x: Tensor) -> Tensor:
         """Drops in training, does nothing else."""
@@ -44,6 +66,11 @@ class Dropout(nn.Module):
             return F.dropout(x, float(self.rate))
         replicas = len(self.keys)
         rate = torch.as_tensor(self.rate, device=x.device, dtype=x.dtype).expand(replicas)
+        if x.dim() == 3 and kernels is not None and x.is_cuda and x.dtype == torch.float32:
+            dropped: Tensor = _DropRows.apply(  # type: ignore[no-untyped-call]
+                x, start_of(self.keys, self.salt), rate
+            )
+            return dropped
         if x.dim() == 3:  # replicas side by side: (rows, replicas, width)
             parts, size = x, len(x) * x.size(2)
             places = torch.arange(size, device=x.device).view(len(x), 1, x.size(2))
@@ -57,6 +84,21 @@ class Dropout(nn.Module):
         return f"Dropout({self.rate if isinstance(self.rate, float) else 'one rate a replica'})"
 
 
+class _DropRows(Function):
+    """Dropout of replicas side by side in one pass; what is dropped is found again backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, start: Tensor, rate: Tensor) -> Tensor:
+        ctx.save_for_backward(start, rate)
+        dropped: Tensor = kernels.drop_rows(x, start, rate)
+        return dropped
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return kernels.drop_rows(grad, *ctx.saved_tensors), None, None
+
+
 def noise(keys: Tensor, size: int, salt: int = 0) -> Tensor:
     """``size`` numbers in [0, 1) for every key, on every device the same."""
     return noise_at(keys, torch.arange(size, device=keys.device), salt)
@@ -64,8 +106,13 @@ def noise(keys: Tensor, size: int, salt: int = 0) -> Tensor:
 
 def noise_at(keys: Tensor, places: Tensor, salt: int = 0) -> Tensor:
     """A number in [0, 1) for every key (the last axis but one of the result) and place."""
-    start = mix(mix(keys + salt * 0x85EBCA6B) + (keys >> 32))
+    start = start_of(keys, salt)
     return mix(places * 0x9E3779B1 + start.unsqueeze(1)).float() * 2.0**-32
+
+
+def start_of(keys: Tensor, salt: int) -> Tensor:
+    """Where the noise of every key starts."""
+    return mix(mix(keys + salt * 0x85EBCA6B) + (keys >> 32))
 
 
 def mix(x: Tensor) -> Tensor:

@@ -53,6 +53,31 @@ def _copy_rows(x, index, gate, out, rows, width, GATE: tl.constexpr, ROWS: tl.co
     tl.store(out + place, values, mask=inside)
 
 
+@triton.jit
+def _drop_rows(x, start, rate, out, lines, replicas, width, ROWS: tl.constexpr,
+               WIDTH: tl.constexpr):  # fmt: skip
+    """Dropout of ``(rows, replicas, width)``; the same noise as `sepool.nn.dropout.noise_at`.
+
+    Of a hash modulo 2^32 all steps can be taken modulo 2^32, which are the fast ones.
+    """
+    line = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    inside = (line < lines)[:, None] & (column < width)[None, :]
+    replica = line % replicas
+    first = ((line // replicas) * width).to(tl.uint32)
+    begin = tl.load(start + replica, mask=line < lines, other=0).to(tl.uint32)
+    share = tl.load(rate + replica, mask=line < lines, other=0.0)
+    noise = first[:, None] + column.to(tl.uint32)[None, :]
+    noise = noise * 0x9E3779B1 + begin[:, None]
+    noise = (noise ^ (noise >> 16)) * 0x85EBCA6B
+    noise = (noise ^ (noise >> 13)) * 0xC2B2AE35
+    noise = noise ^ (noise >> 16)
+    kept = noise.to(tl.float32) * 2.3283064365386963e-10 >= share[:, None]
+    place = line[:, None] * width + column[None, :]
+    values = tl.load(x + place, mask=inside, other=0.0) * (1 / (1 - share))[:, None]
+    tl.store(out + place, tl.where(kept, values, 0.0), mask=inside)
+
+
 def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
     """The grid, and the tile of one program: narrow rows get a narrow tile with more of them.
 
@@ -72,6 +97,16 @@ def copy_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
         grid, *tile = _tiles(len(index), width)
         gate = x if gate is None else gate.contiguous()
         _copy_rows[grid](x, index, gate, out, len(index), width, gate is not x, *tile)
+    return out
+
+
+def drop_rows(x: Tensor, start: Tensor, rate: Tensor) -> Tensor:
+    """Dropout of ``(rows, replicas, width)`` with a start of the noise and a rate a replica."""
+    x, (rows, replicas, width) = x.contiguous(), x.shape
+    out = torch.empty_like(x)
+    if x.numel():
+        grid, *tile = _tiles(rows * replicas, width)
+        _drop_rows[grid](x, start, rate.contiguous(), out, rows * replicas, replicas, width, *tile)
     return out
 
 

@@ -18,9 +18,10 @@ from torch.autograd import Function
 from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy
 
 kernels: Any = None
+gather_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import kernels
+        from sepool.nn import gather_kernels, kernels
 
 
 def segment_sum(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
@@ -111,6 +112,49 @@ class _PoolRelu(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, assignment = ctx.saved_tensors
         return take_rows(grad, assignment, gate=x), None, None, None
+
+
+def gather_pool(
+    table: Tensor, source: Tensor, weight: Tensor, bias: Tensor, ptr: Tensor, assignment: Tensor
+) -> Tensor:
+    """``S relu(table[source] W + b)`` for replicas, without writing down the rows that are taken.
+
+    Args:
+        table: rows of features; they get no gradient.
+        source: the row that every node has; nodes of one cluster are neighbours.
+        weight: one matrix a replica; replicas have equally many nodes.
+        bias: one row a replica.
+        ptr: where the members of every cluster begin.
+        assignment: the cluster of every node.
+    """
+    if _has_kernel(table):
+        summed: Tensor = _GatherPool.apply(  # type: ignore[no-untyped-call]
+            table, source, weight, bias, ptr, assignment
+        )
+        return summed
+    parts = take_rows(table, source).view(len(weight), -1, table.size(1))
+    hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    return pool_relu(hidden, ptr, assignment)
+
+
+class _GatherPool(Function):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, source: Tensor, *others: Tensor) -> Tensor:
+        weight, bias, ptr, assignment = others
+        hidden = gather_kernels.gathered_product(table, source, weight, bias)
+        ctx.save_for_backward(table, source, hidden, assignment)
+        ctx.replicas = len(weight)
+        summed: Tensor = kernels.sum_rows(hidden, ptr, relu=True)
+        return summed
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        table, source, hidden, assignment = ctx.saved_tensors
+        to_weight, to_bias = gather_kernels.gathered_gradient(
+            table, source, grad, assignment, hidden, ctx.replicas
+        )
+        return None, None, to_weight, to_bias, None, None
 
 
 class _Unpool(Function):

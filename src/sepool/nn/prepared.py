@@ -21,6 +21,7 @@ class PreparedBatch:
         levels: the hierarchy of the batch.
         prepared: what a convolution needs of a level, by level.
         link: the summed input features of every graph, where a model wants them.
+        source: the rows of ``x`` that the nodes have; None where ``x`` has one row a node.
     """
 
     x: Tensor
@@ -28,3 +29,4 @@ class PreparedBatch:
     levels: Hierarchy
     prepared: Mapping[int, Prepared]
     link: Tensor | None = None
+    source: Tensor | None = None

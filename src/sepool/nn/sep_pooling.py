@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from sepool.data import Hierarchy
 from sepool.nn.ops import pool_max, pool_relu, pool_sum, rows_like, unpool
 
-REDUCTIONS = ("sum", "mean", "max")
+REDUCTIONS = ("sum", "mean", "max", "sym")
 POOLED = ("weighted", "binary")
 
 
@@ -30,7 +30,8 @@ class SEPooling(nn.Module):
     ``P = S H`` and ``A' = S A S^T``. It has no weights.
 
     Args:
-        reduce: how the members of a cluster are joined: "sum" (the paper), "mean" or "max".
+        reduce: how the members of a cluster are joined: "sum" (the paper), "mean", "max", or "sym",
+            the sum divided by the root of their number, which keeps lengths.
         pooled: "weighted" for ``S A S^T`` (the paper; the weight inside a cluster is a loop), or
             "binary" for its pattern without loops (the authors' released code).
 
@@ -104,13 +105,15 @@ def family(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor, Tensor | None
 
 
 def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool = False) -> Tensor:
-    """The sum, mean or maximum of the members of every cluster of ``level``; of ``relu(x)`` too."""
+    """The members of every cluster of ``level`` as one (see `SEPooling`); of ``relu(x)`` too."""
     if reduce == "max":
         return pool_max(x.relu() if relu else x, *family(levels, level))
     pool = pool_relu if relu else pool_sum
     summed = pool(x, *family(levels, level))
     if reduce == "mean":
         summed = summed / rows_like(levels.sizes[level - 1].clamp(min=1), x)
+    if reduce == "sym":
+        summed = summed * rows_like(levels.sizes[level - 1].clamp(min=1).rsqrt(), x)
     return summed
 
 

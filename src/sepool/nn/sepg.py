@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
-from sepool.nn.convs import CONVS, Conv
+from sepool.nn.convs import CONVS, GCN, Conv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
-from sepool.nn.ops import Adjacency, pooled_adjacency
+from sepool.nn.ops import Adjacency, gather_pool, pooled_adjacency, take_rows
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, read_out, reduce_to
+from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 
 
 class SEPG(nn.Module):
@@ -141,7 +141,22 @@ class SEPG(nn.Module):
             out: Tensor = conv(x, batch.prepared[level])
             return out
 
-        return self.classify(self.blockwise(batch.x, batch.levels, convolve, batch.link))
+        x, pooled = batch.x, None
+        if batch.source is not None:
+            pooled = self._first_pooled(batch)
+            x = x if pooled is not None else take_rows(x, batch.source)
+        return self.classify(self.blockwise(x, batch.levels, convolve, batch.link, pooled))
+
+    def _first_pooled(self, batch: PreparedBatch) -> Tensor | None:
+        """The first block in one go, where it can be done: the widest one by far."""
+        conv, source = self.convs[0], batch.source
+        fits = isinstance(conv, GCN) and batch.gathered and self.blocks and self.reduce == "sum"
+        if not fits or source is None or self.replicas is None:
+            return None
+        linear: Linear = conv.linear  # type: ignore[assignment]
+        assert linear.bias is not None
+        ptr, assignment, _ = family(batch.levels, 1)
+        return gather_pool(batch.x, source, linear.weight, linear.bias, ptr, assignment)
 
     def blockwise(
         self,
@@ -149,14 +164,20 @@ class SEPG(nn.Module):
         levels: Hierarchy,
         convolve: Callable[[int, int, Tensor], Tensor],
         link: Tensor | None = None,
+        pooled: Tensor | None = None,
     ) -> Tensor:
         """The blocks, with convolution ``i`` on a level given as a function; all readouts.
 
-        Where there are more convolutions than SEP layers, the last ones stay on one level.
+        Where there are more convolutions than SEP layers, the last ones stay on one level. What the
+        first block pools may be known already.
         """
         seen = [] if link is None else [link]
         level = 0
         for i in range(len(self.convs)):
+            if i == 0 and pooled is not None:
+                x, level = pooled, 1
+                seen.append(read_out(x, levels, level, self.readout))
+                continue
             x = convolve(i, level, x)
             if i < self.blocks:
                 level += 1

@@ -12,7 +12,7 @@ from sepool.data import hierarchy
 from sepool.nn.convs import GCN, Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
-from sepool.nn.ops import Adjacency, pooled_adjacency, unpool
+from sepool.nn.ops import Adjacency, pooled_adjacency, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
 from sepool.nn.sepg import call_conv, make_conv
@@ -45,7 +45,10 @@ class SEPN(nn.Module):
         conv: "GCN" (the paper), "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given
             as a function of its two widths.
         pooled: the pooled adjacency: "weighted" (the paper) or "binary" (the released code).
-        reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
+        reduce: how a cluster joins its members: "sum" (the paper), "mean", "max" or "sym" (see
+            `SEPooling`), with which SEP-U divides by the root of their number as well.
+        smooth: how often the neighbours are averaged after SEP-U, ``D^-1/2 (A + I) D^-1/2`` each
+            time, so that the members of a cluster do not all stay equal.
         skip: how a skip is joined: "concat" (the released code; the paper leaves it open), "add"
             (as in g-U-Nets), or "none".
         input_link: whether the last convolution also sees the input features (the released code
@@ -76,6 +79,7 @@ class SEPN(nn.Module):
         conv: str | Callable[[int, int], nn.Module] = "GCN",
         pooled: str = "weighted",
         reduce: str = "sum",
+        smooth: int = 0,
         skip: str = "concat",
         input_link: bool = False,
         norm: bool = False,
@@ -90,7 +94,7 @@ class SEPN(nn.Module):
         self.binary = _one_of("pooled", pooled, POOLED) == "binary"
         self.reduce = _one_of("reduce", reduce, REDUCTIONS)
         self.skip = _one_of("skip", skip, SKIPS)
-        self.input_link = input_link
+        self.input_link, self.smooth = input_link, smooth
         joined = 2 * hidden if skip == "concat" else hidden
         before = [in_channels] + [hidden] * blocks + [joined] * (blocks - 1)
         self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in before)
@@ -139,6 +143,9 @@ class SEPN(nn.Module):
         graphs = [nodes, *(pooled_adjacency(levels, level, self.binary) for level in above)]
         find = self.last.prepare if isinstance(self.last, Conv) else Prepared
         prepared = {level: find(graph) for level, graph in enumerate(graphs)}
+        if self.smooth:  # behind the others, so that any convolution can have it
+            smoothers = {~level: GCN.prepare(graphs[level]) for level in range(self.blocks)}
+            prepared.update(smoothers)
         link, first = x if self.input_link else None, self.convs[0]
         if gather and isinstance(first, Conv) and first.gathers:
             return PreparedBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
@@ -151,15 +158,29 @@ class SEPN(nn.Module):
             x, link = x.unsqueeze(1), None if link is None else link.unsqueeze(1)
         seen: list[Tensor] = []
         for i in range(self.blocks):
-            x = run_conv(self.convs[i], x, graphs[i], gathered=i == 0 and batch.gathered)
+            x = run_conv(self.convs[i], x, graphs[i]) if i else self._begin(x, batch)
             seen.append(self.drops[i](x.relu()))
             x = self.denses[i](reduce_to(seen[-1], levels, i + 1, self.reduce))
         for i in range(self.blocks, 2 * self.blocks):
             level = 2 * self.blocks - i
             x = self.drops[i](run_conv(self.convs[i], x, graphs[level]).relu())
-            x = self.denses[i](unpool(x, *family(levels, level)))
-            x = self._join(x, seen.pop())
+            x = self._lift(x, batch, level)
+            x = self._join(self.denses[i](x), seen.pop())
         return self._conclude(x, link, graphs[0])
+
+    def _begin(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+        """The first convolution, of which the batch may hold a part already."""
+        return run_conv(self.convs[0], x, batch.prepared[0], gathered=batch.gathered)
+
+    def _lift(self, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+        """SEP-U, and the averages that follow it."""
+        if self.reduce == "sym":
+            x = x * rows_like(batch.levels.sizes[level - 1].clamp(min=1).rsqrt(), x)
+        x = unpool(x, *family(batch.levels, level))
+        for _ in range(self.smooth):
+            adjacency, loop = batch.prepared[~(level - 1)]
+            x = adjacency.propagate(x) + rows_like(loop, x) * x
+        return x
 
     def _join(self, x: Tensor, seen: Tensor) -> Tensor:
         if self.skip == "concat":

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
-from sepool.bench.protocols import Protocol
-from sepool.bench.systems import SYSTEMS
+from sepool.bench.protocols import Protocol, system_of
 from sepool.bench.units import Result, Unit
 
 # By name instead of by class: an engine imports what it needs only where it is used.
@@ -113,7 +112,7 @@ def choose(name: str, units: Sequence[Unit]) -> list[tuple[Engine, list[Unit]]]:
         raise ValueError(f"engine must be auto, {', '.join(ENGINES)}, got {name!r}")
     dealt: dict[str, list[Unit]] = {}
     for unit in units:
-        lockstep = SYSTEMS[unit.system].lockstep
+        lockstep = system_of(unit).lockstep
         if name == "replicas" and not lockstep:
             raise ValueError(
                 f"{unit.system} does not train in lockstep; use --engine processes or auto"

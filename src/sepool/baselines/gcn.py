@@ -1,0 +1,27 @@
+"""GCN: three graph convolutions and the mean of the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from sepool.baselines.model import FlatModel, side_by_side
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+
+class GCN(FlatModel):
+    """Kipf and Welling, "Semi-supervised classification with graph convolutional networks", 2017.
+
+    The mean of what all three layers found of the nodes: the baseline that pools by a mean in Baek
+    et al., "Accurate learning of graph representations with graph multiset pooling", 2021, from
+    which the paper takes its figures. Arguments as in `sepool.baselines.model.GraphModel`.
+    """
+
+    usual_readout = "mean"
+
+    def embed(self, batch: Batch) -> Tensor:
+        """The mean of the nodes."""
+        return self.read(side_by_side(self.convolve(batch)), batch)

@@ -1,0 +1,83 @@
+"""MinCutPool: clusters that cut few edges and are of equal size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from sepool.baselines.clusters import (
+    TINY,
+    Nodes,
+    convolve,
+    mean_over,
+    norm,
+    pool_clusters,
+    readout_clusters,
+    trace,
+)
+from sepool.baselines.model import LAYERS, GraphModel, real_graphs, rows, start
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+
+class MinCutPool(GraphModel):
+    """Bianchi et al., "Spectral clustering with graph neural networks for graph pooling", 2020.
+
+    ``S = softmax(X W + b)`` after a convolution, ``X' = S^T X``, ``A' = S^T A S`` without its
+    diagonal and normalised, twice, and a third convolution; the readouts of all three. Training
+    adds the two losses of `torch_geometric.nn.dense_mincut_pool` for both poolings:
+    ``-tr(S^T A S) / tr(S^T D S)`` and how far ``S^T S`` is from equal, separate clusters. Arguments
+    as in `sepool.baselines.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """Three convolutions, two layers that assign."""
+        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
+        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        counts = (self.clusters(1), self.clusters(2))
+        self.assigns = nn.ModuleList(self.linear(self.hidden, count) for count in counts)
+        return LAYERS * self.hidden
+
+    def embed(self, batch: Batch) -> Tensor:
+        """The readouts of all three levels."""
+        (first, second, third), (assign, assign_again) = self.convs, self.assigns
+        real, nodes = real_graphs(batch), Nodes(batch, self.nodes)
+        x = start(first, batch).relu()
+        found = [self.read(x, batch)]
+        s = assign(x).softmax(1)
+        weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))
+        x, a, overlap = nodes.pool(s, x)
+        losses = cut(a, weight) + crowding(overlap)
+        a = without_diagonal(a)
+        x = convolve(second, x, a).relu()
+        found.append(readout_clusters(x, self.readout))
+        s = rows(assign_again, x).softmax(2)
+        weight = (a.sum(2) * s.square().sum(2)).sum(1)
+        x, a, overlap = pool_clusters(s, x, a)
+        losses = losses + cut(a, weight) + crowding(overlap)
+        if self.training:
+            self.auxiliary = mean_over(losses, real)
+        x = convolve(third, x, without_diagonal(a)).relu()
+        return torch.cat([*found, readout_clusters(x, self.readout)], 1)
+
+
+def cut(pooled: Tensor, weight: Tensor) -> Tensor:
+    """``-tr(S^T A S) / tr(S^T D S)``, the latter given; 0 for a graph without edges."""
+    return -trace(pooled) / weight.clamp(min=TINY)
+
+
+def crowding(overlap: Tensor) -> Tensor:
+    """``| S^T S / |S^T S|_F - I / sqrt(k) |_F``."""
+    k = overlap.size(1)
+    even = torch.eye(k, device=overlap.device) / k**0.5
+    return norm(overlap / norm(overlap).view(-1, 1, 1) - even)
+
+
+def without_diagonal(a: Tensor) -> Tensor:
+    """``D^-1/2 A D^-1/2`` of the adjacency between clusters, the edges inside them left out."""
+    apart = a * (1 - torch.eye(a.size(1), device=a.device))
+    scale = apart.sum(2, keepdim=True).clamp(min=TINY).rsqrt()
+    return scale * apart * scale.transpose(1, 2)

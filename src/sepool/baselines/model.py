@@ -1,0 +1,154 @@
+"""What all baselines share: their settings, three convolutions and the classifier of SEP-G."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from sepool.nn import Linear, convs
+from sepool.nn.dropout import Dropout
+from sepool.nn.sep_pooling import read_out
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+LAYERS, RATIO = 3, 0.25
+
+
+class GraphModel(nn.Module):
+    """A graph classifier: `make` its layers, `embed` every graph; the perceptron is here.
+
+    Args:
+        in_channels: the width of the node features.
+        hidden: the width of every layer.
+        out_channels: the number of classes.
+        nodes: how many nodes a graph has on average; where clusters have a fixed number, there are
+            a quarter of that (Baek et al., 2021).
+        dropout: the share dropped after each hidden layer of the perceptron.
+        readout: how nodes become one vector, "sum" or "mean"; None for what is usual in the system.
+        input_link: whether the classifier also sees the sum of the input features.
+        replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one.
+
+    Attributes:
+        auxiliary: what the last step of training adds to the loss, one value a replica, or None.
+        capturable: whether a step of training can be recorded as a CUDA graph.
+    """
+
+    usual_readout = "sum"
+    capturable = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        *,
+        nodes: int = 25,
+        dropout: float = 0.0,
+        readout: str | None = None,
+        input_link: bool = False,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
+        self.nodes, self.replicas, self.input_link = nodes, replicas, input_link
+        self.readout = self.usual_readout if readout is None else readout
+        if self.readout not in ("sum", "mean"):
+            raise ValueError(f"readout must be sum or mean, got {self.readout!r}")
+        self.auxiliary: Tensor | None = None
+        width = self.make() + (in_channels if input_link else 0)
+        self.first = self.linear(width, hidden)
+        self.second = self.linear(hidden, hidden // 2)
+        self.last = self.linear(hidden // 2, out_channels)
+        self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
+
+    def make(self) -> int:
+        """Makes the layers, and says how wide the vector of a graph is."""
+        raise NotImplementedError
+
+    def embed(self, batch: Batch) -> Tensor:
+        """One vector for every graph, padding included."""
+        raise NotImplementedError
+
+    def forward_prepared(self, batch: Batch) -> Tensor:
+        """The logits of every graph, padding included."""
+        self.auxiliary = None
+        seen = self.embed(batch)
+        if self.input_link:
+            assert batch.link is not None
+            seen = torch.cat([batch.link, seen], 1)
+        drop, drop_again = self.drops
+        seen = drop(self.first(seen).relu())
+        logits: Tensor = self.last(drop_again(self.second(seen).relu()))
+        return logits
+
+    def linear(self, before: int, after: int, bias: bool = True) -> Linear:
+        """A linear layer of all replicas."""
+        return Linear(before, after, bias, replicas=self.replicas)
+
+    def gcn(self, before: int, after: int) -> convs.GCN:
+        """A graph convolution of all replicas."""
+        return convs.GCN(before, after, replicas=self.replicas)
+
+    def clusters(self, times: int = 1) -> int:
+        """A quarter of the average number of nodes, or a quarter of that."""
+        count = self.nodes
+        for _ in range(times):
+            count = ceil(RATIO * count)
+        return max(count, 1)
+
+    def read(self, x: Tensor, batch: Batch) -> Tensor:
+        """The sum or mean over the nodes of every graph."""
+        return read_out(x, batch.levels, 0, self.readout)
+
+    def __repr__(self) -> str:
+        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
+        widths = f"{self.in_channels}, {self.hidden}, {self.out_channels}"
+        return f"{type(self).__name__}({widths}{replicas})"
+
+
+class FlatModel(GraphModel):
+    """Three convolutions on the nodes; what they found, side by side, is pooled once."""
+
+    def make(self) -> int:
+        """The convolutions."""
+        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
+        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        return LAYERS * self.hidden
+
+    def convolve(self, batch: Batch) -> list[Tensor]:
+        """What every convolution found, before its ReLU."""
+        found = [start(self.convs[0], batch)]
+        for conv in self.convs[1:]:
+            found.append(conv(found[-1].relu(), batch.prepared[0]))
+        return found
+
+
+def start(conv: nn.Module, batch: Batch) -> Tensor:
+    """The first convolution, of which the batch may hold a part already."""
+    assert isinstance(conv, convs.Conv)
+    if batch.gathered:
+        return conv.combine(batch.x)
+    out: Tensor = conv(batch.x, batch.prepared[0])
+    return out
+
+
+def rows(layer: nn.Module, x: Tensor) -> Tensor:
+    """A layer on the rows of all graphs, ``(graphs, rows, width)``."""
+    out: Tensor = layer(x.flatten(0, 1))
+    return out.view(*x.shape[:2], -1)
+
+
+def side_by_side(found: list[Tensor]) -> Tensor:
+    """What all layers found of every node, after ReLU."""
+    return torch.cat(found, 1).relu()
+
+
+def real_graphs(batch: Batch) -> Tensor:
+    """Which graphs count and which are padding, one row a replica."""
+    replicas, graphs = batch.there.shape
+    room = batch.levels.num_graphs // replicas
+    return torch.nn.functional.pad(batch.there, (0, room - graphs))

@@ -1,0 +1,200 @@
+"""The pooling of ASAP: neighbourhoods as clusters, on sparse graphs and on what is pooled of them.
+
+What is pooled is dense and has room for a quarter of the largest graph of the dataset, so that no
+shape depends on the data.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd import Function
+
+from sepool.baselines.model import RATIO, rows
+from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, softmax_by_graph, spread
+from sepool.nn import Linear
+from sepool.nn.ops import Adjacency, attend, pool_max, segment_sum, take_rows, unpool
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+SLOPE = 0.2  # of the leaky ReLU
+
+
+class Kept(NamedTuple):
+    """Pooled graphs with room for equally many clusters each.
+
+    Attributes:
+        x: the features of the clusters of every graph.
+        adjacency: the weights between them.
+        there: which of them exist, the first ones of every graph.
+        most: how many exist at most, over all graphs.
+    """
+
+    x: Tensor
+    adjacency: Tensor
+    there: Tensor
+    most: int
+
+
+class Fitness(nn.Module):
+    """What one pooling learns: who attends to whom, and how fit a cluster is."""
+
+    def __init__(self, width: int, replicas: int | None = None) -> None:
+        super().__init__()
+        self.query = Linear(width, width, replicas=replicas)
+        self.target, self.near, self.own = (Linear(width, 1, replicas=replicas) for _ in range(3))
+        self.source, self.centre = (
+            Linear(width, 1, bias=False, replicas=replicas) for _ in range(2)
+        )
+
+
+def pool_nodes(pool: Fitness, x: Tensor, batch: Batch, nodes: int) -> Kept:
+    """Pools the nodes of a batch, whose adjacency is sparse and has a loop at every node."""
+    a, ptr, graph = batch.prepared[0].adjacency, batch.levels.graph_ptr(0), batch.levels.batch(0)
+    assert a.weight is not None
+    ones = a.weighted((a.weight != 0).to(x.dtype))
+    x, share, fit = look_around(pool, x, ones)
+    room, graphs = ceil(RATIO * batch.largest), len(ptr) - 1
+    order, rank = rank_in_graph(fit, ptr, graph)
+    counts = (ptr.diff() * RATIO).ceil().long().clamp(max=room)
+    place = torch.arange(room, device=x.device)
+    there = place < counts.unsqueeze(1)
+    source = F.pad(order, (0, room), value=len(x))[ptr[:-1, None] + place]
+    column = rank.masked_fill(rank >= counts.index_select(0, graph), room)
+    pooled = spread(
+        x * fit.sigmoid().unsqueeze(1),
+        source.masked_fill(~there, len(x)).flatten(),
+        (graph * room + rank).masked_fill(column == room, graphs * room),
+    )
+    s = dense_rows(share, column, ones, room)
+    joined = Blocks(ptr, graph, block_size(nodes)).product(s, ones.propagate(s))
+    pooled = pooled.view(graphs, room, -1)
+    return Kept(pooled, _apart(joined), there, _at_most(len(x), graphs))
+
+
+def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor, Tensor]:
+    """What every neighbourhood is, the share of every entry in it, and how fit it is."""
+    assert a.weight is not None
+    there, (turned, _, twin) = a.weight, a.transpose()
+    best = pool_max(unpool(x, turned, a.index, twin), a.ptr, a.row)
+    asked = unpool(pool.target(pool.query(best)), a.ptr, a.row)
+    score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), SLOPE)
+    score = score * there.unsqueeze(1)  # what is no entry must not grow beyond all bounds
+    share = softmax_by_graph(score, a.ptr, a.row).squeeze(1) * there
+    x = attend(a, x, share)
+    degree = a.propagate(torch.ones_like(x[:, :1]))
+    fit = a.propagate(pool.near(x)) - degree * pool.centre(x) + pool.own(x)
+    return x, share, fit.squeeze(1)
+
+
+def dense_rows(share: Tensor, column: Tensor, a: Adjacency, room: int) -> Tensor:
+    """``S``, one row a node: its shares in the clusters of its graph that are kept.
+
+    Args:
+        share: of every entry.
+        column: the place of every node's cluster among those kept; ``room`` if it is not.
+        a: the entries.
+        room: how many columns there are.
+    """
+    assert a.weight is not None
+    nodes, entries, target = len(column), len(share), column.index_select(0, a.row)
+    no_cell = (a.weight == 0) | (target == room)
+    cell = (a.index * room + target).masked_fill(no_cell, nodes * room)
+    entry = torch.full((nodes * room + 1,), entries, device=share.device)
+    entry = entry.index_copy_(0, cell, torch.arange(entries, device=share.device))
+    return spread(share.unsqueeze(1), entry[:-1], cell).view(nodes, room)
+
+
+def pool_dense(pool: Fitness, before: Kept) -> Kept:
+    """Pools graphs that are dense already."""
+    x, a, there, most = before
+    loops = torch.eye(a.size(1), device=a.device)
+    near = (a + loops) > 0
+    asked = rows(pool.target, rows(pool.query, neighbourhood_max(x, near, there, most)))
+    score = F.leaky_relu(asked + rows(pool.source, x).transpose(1, 2), SLOPE)
+    share = score.masked_fill(~near, -torch.inf).softmax(2)
+    x, ones = share @ x, near.to(x.dtype)
+    fit = ones @ rows(pool.near, x) - ones.sum(2, keepdim=True) * rows(pool.centre, x)
+    fit = fit + rows(pool.own, x)
+    x = x * fit.sigmoid()
+    key = fit.detach().squeeze(2).masked_fill(~there, -torch.inf)
+    order = key.argsort(dim=1, descending=True, stable=True)
+    counts = (there.sum(1, keepdim=True) * RATIO).ceil()
+    room = ceil(RATIO * a.size(1))
+    there = torch.arange(room, device=x.device) < counts
+    chosen = order[:, :room].unsqueeze(2)
+    x = x.gather(1, chosen.expand(-1, -1, x.size(2))) * there.unsqueeze(2)
+    s = share.gather(1, chosen.expand(-1, -1, share.size(2))) * there.unsqueeze(2)
+    joined = _apart(s @ (a + loops) @ s.transpose(1, 2))
+    return Kept(x, joined, there, _at_most(most, len(x)))
+
+
+def _apart(a: Tensor) -> Tensor:
+    return a * (1 - torch.eye(a.size(1), device=a.device))
+
+
+def _at_most(nodes: int, graphs: int) -> int:
+    return int(RATIO * nodes) + graphs  # every graph may round up
+
+
+def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
+    """The largest values among the neighbours, of which every node is one itself.
+
+    Those that share it share the gradient. Works on the nodes that exist, one neighbour after the
+    other: most room is empty, and all of it times the width would be large.
+
+    Args:
+        x: the nodes of every graph, ``(graphs, room, width)``; 0 where there is none.
+        near: who is whose neighbour, ``(graphs, room, room)``.
+        there: which nodes exist, ``(graphs, room)``.
+        most: how many exist at most.
+    """
+    graphs, room = there.shape
+    flat, slots = there.flatten(), torch.arange(graphs * room, device=x.device)
+    place = (flat.cumsum(0) - 1).masked_fill(~flat, most)
+    source = torch.zeros(most + 1, dtype=torch.int64, device=x.device)
+    source = source.index_copy_(0, place, slots)[:-1]
+    ptr = F.pad(there.sum(1).cumsum(0), (1, 0))
+    largest: Tensor = _NeighbourhoodMax.apply(  # type: ignore[no-untyped-call]
+        x, near.flatten(0, 1).index_select(0, source), source, place, ptr
+    )
+    return largest
+
+
+class _NeighbourhoodMax(Function):
+    """Over a list of the nodes that exist; ``near`` has a row for each."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, near: Tensor, source: Tensor, place: Tensor, ptr: Tensor
+    ) -> Tensor:
+        room, graph = x.size(1), source // x.size(1)
+        best = x.flatten(0, 1).index_select(0, source)
+        for j in range(room):
+            other = x[:, j].index_select(0, graph)
+            best = torch.where(near[:, j, None], torch.maximum(best, other), best)
+        ctx.save_for_backward(x, near, source, ptr, best)
+        return take_rows(F.pad(best, (0, 0, 0, 1)), place).view_as(x)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, near, source, ptr, best = ctx.saved_tensors
+        room, graph = x.size(1), source // x.size(1)
+
+        def reached(j: int) -> Tensor:
+            hit: Tensor = (best == x[:, j].index_select(0, graph)) & near[:, j, None]
+            return hit
+
+        times = torch.zeros_like(best)
+        for j in range(room):
+            times += reached(j)
+        real = torch.arange(len(source), device=x.device) < ptr[-1]  # the rest of the list is empty
+        share = grad.flatten(0, 1).index_select(0, source) * (real[:, None] / times.clamp(min=1))
+        columns = [segment_sum(reached(j) * share, ptr) for j in range(room)]
+        return torch.stack(columns, 1), None, None, None, None

@@ -1,0 +1,35 @@
+"""SAGPool(G): a convolution scores the nodes once, after all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from sepool.baselines.model import FlatModel, side_by_side
+from sepool.baselines.selection import read_kept, top_nodes
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+
+class SAGPoolG(FlatModel):
+    """Lee et al., "Self-attention graph pooling", 2019, the global architecture.
+
+    ``y = GCN(X, A)`` of what three convolutions found, side by side; a quarter of the nodes stays,
+    multiplied by ``tanh(y)``, and is read out. Arguments as in
+    `sepool.baselines.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """The convolution that scores."""
+        width = super().make()
+        self.score = self.gcn(width, 1)
+        return width
+
+    def embed(self, batch: Batch) -> Tensor:
+        """The readout of what stays."""
+        x = side_by_side(self.convolve(batch))
+        score = self.score(x, batch.prepared[0]).squeeze(1)
+        kept = top_nodes(score, None, batch.levels.graph_ptr(0), batch.levels.batch(0))
+        return read_kept(x * (score.tanh() * kept.nodes).unsqueeze(1), kept, self, batch)

@@ -1,0 +1,99 @@
+"""Pooling that drops nodes: which ones stay, and the graph between them.
+
+Nodes that are dropped keep their place and are zero: no shape depends on the data, so that many
+replicas can run in lockstep and a step can be recorded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from sepool.baselines.model import LAYERS, RATIO, GraphModel, start
+from sepool.baselines.ragged import rank_in_graph
+from sepool.nn.convs import Prepared
+from sepool.nn.ops import Adjacency, segment_sum
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+
+class Kept(NamedTuple):
+    """What is left of a batch: a mask over the nodes, and how many a graph has."""
+
+    nodes: Tensor
+    counts: Tensor
+
+
+def top_nodes(score: Tensor, before: Kept | None, ptr: Tensor, graph: Tensor) -> Kept:
+    """Keeps the ``ceil(ratio n)`` nodes of every graph with the highest scores.
+
+    Example:
+        >>> score, ptr = torch.tensor([0.1, 0.3, 0.2, 0.0, 0.4]), torch.tensor([0, 5])
+        >>> top_nodes(score, None, ptr, torch.zeros(5, dtype=torch.int64)).nodes.tolist()
+        [False, True, False, False, True]
+    """
+    counts = ptr.diff() if before is None else before.counts
+    if before is not None:
+        score = score.masked_fill(~before.nodes, -torch.inf)
+    _, rank = rank_in_graph(score, ptr, graph)
+    kept = (counts * RATIO).ceil().long()
+    return Kept(rank < kept.index_select(0, graph), kept)
+
+
+def between(a: Adjacency, nodes: Tensor) -> Prepared:
+    """What a graph convolution needs of the graph between some nodes.
+
+    The adjacency is that of a batch prepared for `sepool.nn.convs.GCN`, a loop at every node.
+    """
+    row, there = a.row, nodes.float()
+    weight = there.index_select(0, row) * there.index_select(0, a.index) * (a.weight != 0)
+    scale = segment_sum(weight.unsqueeze(1), a.ptr).squeeze(1).clamp_(min=1).rsqrt_()
+    return Prepared(
+        a.weighted(weight * scale.index_select(0, row) * scale.index_select(0, a.index))
+    )
+
+
+class DropModel(GraphModel):
+    """Three blocks of a convolution and a pooling that drops nodes; the readouts of all blocks."""
+
+    def make(self) -> int:
+        """The convolutions, and what scores the nodes after each."""
+        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
+        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.scores = nn.ModuleList(self.make_score() for _ in range(LAYERS))
+        return LAYERS * self.hidden
+
+    def make_score(self) -> nn.Module:
+        """A layer that gives every node a number."""
+        raise NotImplementedError
+
+    def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
+        """The number of every node."""
+        raise NotImplementedError
+
+    def embed(self, batch: Batch) -> Tensor:
+        """The readouts of all blocks."""
+        levels, prepared = batch.levels, batch.prepared[0]
+        found, kept = [], None
+        x = start(self.convs[0], batch).relu()
+        for i, layer in enumerate(self.scores):
+            if kept is not None:
+                prepared = between(batch.prepared[0].adjacency, kept.nodes)
+                x = self.convs[i](x, prepared).relu() * kept.nodes.unsqueeze(1)
+            score = self.score(layer, x, prepared)
+            kept = top_nodes(score, kept, levels.graph_ptr(0), levels.batch(0))
+            x = x * (score.tanh() * kept.nodes).unsqueeze(1)
+            found.append(read_kept(x, kept, self, batch))
+        return torch.cat(found, 1)
+
+
+def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: Batch) -> Tensor:
+    """The sum or mean over what is left of every graph; what was dropped is zero."""
+    seen = model.read(x, batch)
+    if model.readout == "mean":
+        share = batch.levels.graph_ptr(0).diff() / kept.counts.clamp(min=1)
+        seen = seen * share.unsqueeze(1)
+    return seen

@@ -1,0 +1,61 @@
+"""Set2Set: a recurrent network that looks at the nodes several times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from sepool.baselines.model import FlatModel, side_by_side
+from sepool.baselines.ragged import softmax_by_graph
+from sepool.nn import Linear
+from sepool.nn.ops import pool_sum, unpool
+
+if TYPE_CHECKING:
+    from sepool.bench.store import Batch
+
+STEPS = 3
+
+
+class Set2Set(FlatModel):
+    """Vinyals et al., "Order matters: sequence to sequence for sets", 2016.
+
+    ``q_t = LSTM(q*_{t-1})``, ``r_t = sum_i softmax_i(x_i . q_t) x_i``, ``q*_t = [q_t, r_t]``, the
+    last of which stands for the graph; what `torch_geometric.nn.aggr.Set2Set` computes, for many
+    replicas. A linear layer narrows the three convolutions to ``hidden`` before. Arguments as in
+    `sepool.baselines.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """The narrowing, and the four gates of the LSTM as one layer."""
+        self.narrow = self.linear(super().make(), self.hidden)
+        self.gates = self.linear(3 * self.hidden, 4 * self.hidden)
+        return 2 * self.hidden
+
+    def embed(self, batch: Batch) -> Tensor:
+        """What the network holds after the last look."""
+        x = self.narrow(side_by_side(self.convolve(batch))).relu()
+        return look(x, batch.levels.graph_ptr(0), batch.levels.batch(0), self.gates, STEPS)
+
+
+def look(x: Tensor, ptr: Tensor, graph: Tensor, gates: Linear, steps: int) -> Tensor:
+    """``q*`` of every graph after so many steps.
+
+    Args:
+        x: the nodes, graph after graph.
+        ptr: where the nodes of every graph begin.
+        graph: the graph of every node.
+        gates: the layer from ``[q*, q]`` to the input, forget, cell and output gates.
+        steps: how often to look.
+    """
+    cell = q = x.new_zeros(len(ptr) - 1, x.size(1))
+    state = torch.cat([q, q], 1)
+    for _ in range(steps):
+        enter, forget, new, leave = gates(torch.cat([state, q], 1)).chunk(4, 1)
+        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        q = leave.sigmoid() * cell.tanh()
+        score = (x * unpool(q, ptr, graph)).sum(1, keepdim=True)
+        seen = pool_sum(softmax_by_graph(score, ptr, graph) * x, ptr, graph)
+        state = torch.cat([q, seen], 1)
+    return state

@@ -1,0 +1,286 @@
+"""What all trainings in lockstep share, whatever they classify: weights, Adam, stopping, results.
+
+All weights of a replica lie in one row of one tensor, so that clipping, Adam, the best weights so
+far and the removal of finished replicas are a few operations on that tensor. What is random depends
+on a unit's seed and fold alone: its first weights, its batches and what dropout drops.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from sepool.bench import protocols
+from sepool.bench.units import Result, Unit
+from sepool.nn.dropout import Dropout, Keyed, mix
+
+Build = Callable[[int], nn.Module]
+# Threads may share a GPU (see `sepool.bench.engines.replicas`). While a step is recorded nobody
+# else may launch anything but recorded steps.
+LAUNCHING = threading.Lock()
+DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
+
+class Parts(Protocol):
+    """What is validated and tested on, and how to go on with some replicas."""
+
+    @property
+    def val(self) -> Tensor: ...
+
+    @property
+    def test(self) -> Tensor: ...
+
+    def keep(self, rows: Tensor) -> Any:
+        """That of some replicas."""
+
+
+class Descent:
+    """The trainings of some units as one model, without what is trained on.
+
+    Args:
+        units: what is trained.
+        protocol: by which rules.
+        split: what validates and tests.
+        build: makes the model, for a number of replicas.
+        device: where.
+    """
+
+    per_replica: tuple[str, ...] = (
+        *("keys", "lr", "decay", "rate", "patience", "weights", "best", "seen", "best_seen"),
+        *("best_loss", "best_accuracy", "best_epoch", "train_loss"),
+    )
+    split: Any
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        protocol: protocols.Protocol,
+        split: Parts,
+        build: Build,
+        device: torch.device | str,
+    ) -> None:
+        self.units, self.protocol, self.split = list(units), protocol, split
+        self.build, self.device = build, torch.device(device)
+        self.spent = [0.0] * len(units)
+        self.side: Any = None
+        if self.device.type == "cuda":
+            self.side = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+        self.keys = torch.tensor([key_of(unit) for unit in units], device=self.device)
+        column = [[getattr(u.config, name) for u in units] for name in ("lr", "weight_decay")]
+        self.lr, self.decay = torch.tensor(column, device=self.device).unsqueeze(-1)
+        self.rate = torch.tensor([u.config.dropout for u in units], device=self.device)
+        patience = [dict(u.config.extra).get("patience", protocol.patience) for u in units]
+        self.patience = torch.tensor(patience, device=self.device)
+        self.weights = first_weights(self.keys, build)
+        self.moments = torch.zeros(2, *self.weights.shape, device=self.device)
+        self.best = self.weights.clone()
+        self.seen = first_buffers(len(units), build).to(self.device)
+        self.best_seen = self.seen.clone()
+        self.best_loss = torch.full((len(units),), math.inf, device=self.device)
+        self.best_accuracy = torch.zeros_like(self.best_loss)
+        self.best_epoch = torch.zeros(len(units), dtype=torch.int64, device=self.device)
+        self.steps = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.train_loss = torch.zeros(len(units), device=self.device)
+        self.recorded: torch.cuda.CUDAGraph | None = None
+        self._place()
+
+    def run(self) -> Iterator[Result]:
+        """Trains until the last replica has stopped; results come as replicas stop."""
+        last, epoch, began, spent = self.protocol.epochs, 0, perf_counter(), 0.0
+        while epoch < last:
+            epoch = self.advance(epoch)
+            with LAUNCHING:
+                over = (epoch - self.best_epoch >= self.patience).tolist()
+            if epoch == last:
+                over = [True] * len(over)
+            # A few stragglers more cost less than a new start for every replica that stops.
+            if sum(over) >= max(1, len(over) // 8) or all(over):
+                share = (perf_counter() - began - spent) / len(over)
+                spent = perf_counter() - began
+                with LAUNCHING:
+                    results = self._finish(over, epoch, share)
+                yield from results
+                if all(over):
+                    return
+
+    def advance(self, epoch: int) -> int:
+        """Trains on from this epoch, notes what every epoch gave, and says which was the last."""
+        raise NotImplementedError
+
+    def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean loss and accuracy of every replica."""
+        raise NotImplementedError
+
+    def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
+        """The losses of a replica, where they were kept."""
+        raise NotImplementedError
+
+    def _wait(self) -> None:
+        """Waits for the device before anything is launched that others must not meddle with."""
+        if self.device.type == "cuda":
+            torch.cuda.current_stream(self.device).synchronize()
+
+    def _record(self, step: Callable[[], None], state: Sequence[Tensor]) -> None:
+        """Records a step as a CUDA graph; it changes nothing but these tensors."""
+        saved = [tensor.clone() for tensor in state]
+        step()  # what libraries set up at first use cannot be recorded
+        for tensor, before in zip(state, saved, strict=True):
+            tensor.copy_(before)
+        torch.cuda.current_stream().synchronize()
+        self.recorded = torch.cuda.CUDAGraph()
+        stream = torch.cuda.current_stream()
+        with torch.cuda.graph(self.recorded, stream=self.side, capture_error_mode="thread_local"):
+            step()
+        stream.wait_stream(self.side)
+
+    def _forget_step(self) -> None:
+        self.recorded = None
+
+    def _begin_step(self) -> None:
+        self.steps += 1
+        for layer in self.keyed:
+            layer.keys = mix(self.keys + self.steps * 0x9E3779B1)
+
+    def _end_step(self, loss: Tensor) -> None:
+        """Follows the gradient of these losses, one a replica."""
+        self.gradient.zero_()
+        with warnings.catch_warnings():
+            # Rows of one tensor are what we want: nothing is impaired by them.
+            warnings.filterwarnings("ignore", message=".*gradient layout contract.*")
+            torch.autograd.backward(loss.sum())
+        with torch.no_grad():
+            self._descend()
+
+    def _descend(self) -> None:
+        """Clips the gradient of every replica, then a step of Adam."""
+        grad = self.gradient
+        if math.isfinite(self.protocol.clip):
+            norm = grad.norm(dim=1, keepdim=True)
+            grad *= (self.protocol.clip / (norm + 1e-6)).clamp_(max=1)
+        for part, decay in self.decays:
+            grad[:, part].addcmul_(self.weights[:, part], decay)
+        first, second = self.moments
+        first.lerp_(grad, 1 - BETAS[0])
+        second.mul_(BETAS[1]).addcmul_(grad, grad, value=1 - BETAS[1])
+        ones = [1 - beta ** self.steps.float() for beta in BETAS]
+        denominator = (second / ones[1]).sqrt_().add_(EPSILON)
+        self.weights.addcdiv_(first * (-self._rate_now() / ones[0]), denominator)
+
+    def _rate_now(self) -> Tensor:
+        """The learning rates."""
+        rates: Tensor = self.lr
+        return rates
+
+    def _note(self, epoch: int | Tensor, loss: Tensor, accuracy: Tensor) -> None:
+        """Keeps the weights of every replica whose validation loss is the lowest so far.
+
+        A replica whose patience has ended may still be here; nothing that it finds now counts.
+        """
+        better = (loss < self.best_loss) & (epoch - self.best_epoch <= self.patience)
+        torch.where(better, loss, self.best_loss, out=self.best_loss)
+        torch.where(better, accuracy, self.best_accuracy, out=self.best_accuracy)
+        now = torch.as_tensor(epoch, device=self.device)
+        torch.where(better, now, self.best_epoch, out=self.best_epoch)
+        torch.where(better.unsqueeze(1), self.weights, self.best, out=self.best)
+        torch.where(better.unsqueeze(1), self.seen, self.best_seen, out=self.best_seen)
+
+    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
+        """Tests the replicas that stopped, with their best weights, and goes on without them."""
+        now, seen = self.weights.clone(), self.seen.clone()
+        self.weights.copy_(self.best)
+        self.seen.copy_(self.best_seen)
+        _, tested = self.evaluate(self.split.test)
+        self.weights.copy_(now)
+        self.seen.copy_(seen)
+        columns = (self.best_loss, self.best_accuracy, tested)
+        measured = list(zip(*(column.tolist() for column in columns), strict=True))
+        best, patience = self.best_epoch.tolist(), self.patience.tolist()
+        results = []
+        for i, unit in enumerate(self.units):
+            self.spent[i] += share
+            if over[i]:
+                ran, (loss, val, test) = min(epoch, best[i] + patience[i]), measured[i]
+                curve = self.curve(i, ran)
+                results.append(Result(unit, ran, best[i], loss, val, test, self.spent[i], curve))
+        if not all(over):
+            self._keep([i for i, stopped in enumerate(over) if not stopped])
+        return results
+
+    def _keep(self, left: list[int]) -> None:
+        rows = torch.tensor(left, device=self.device)
+        self.units = [self.units[i] for i in left]
+        self.spent = [self.spent[i] for i in left]
+        self.split = self.split.keep(rows)
+        for name in self.per_replica:
+            setattr(self, name, getattr(self, name)[rows])
+        self.moments = self.moments[:, rows].contiguous()
+        self._place()
+
+    def _place(self) -> None:
+        """Makes the model anew around the rows of weights and buffers."""
+        self._forget_step()
+        with torch.device(self.device), _Undrawn():
+            self.model: Any = self.build(len(self.units)).to(self.device)
+        self.records = self.device.type == "cuda" and getattr(self.model, "capturable", True)
+        self.gradient = torch.zeros_like(self.weights)
+        self.decays: list[tuple[slice, Tensor]] = [(slice(None), self.decay)]
+        start = 0
+        for parameter in self.model.parameters():
+            end = start + parameter.numel() // len(self.units)
+            parameter.data = self.weights[:, start:end].view(parameter.shape)
+            parameter.grad = self.gradient[:, start:end].view(parameter.shape)
+            start = end
+        start = 0
+        for buffer in self.model.buffers():
+            end = start + buffer.numel() // len(self.units)
+            buffer.data = self.seen[:, start:end].view(buffer.shape)
+            start = end
+        self.keyed = [layer for layer in self.model.modules() if isinstance(layer, Keyed)]
+        self._set_rates([layer for layer in self.keyed if isinstance(layer, Dropout)])
+
+    def _set_rates(self, drops: Sequence[Dropout]) -> None:
+        for drop in drops:
+            drop.rate = self.rate
+
+
+def key_of(unit: Unit) -> int:
+    """What all randomness of a unit depends on: its fold and its seed."""
+    return (unit.seed * 1_000_003 + unit.fold * 10_007 + 12_345) & (2**40 - 1)
+
+
+def first_weights(keys: Tensor, build: Build) -> Tensor:
+    """The initial weights, one row a replica, drawn on the CPU; equal keys have equal ones."""
+    different, which = torch.unique(keys.cpu(), return_inverse=True)
+    rows = []
+    with DRAWING, torch.random.fork_rng(devices=[]):
+        for key in different.tolist():
+            torch.manual_seed(key)
+            rows.append(torch.cat([p.detach().flatten() for p in build(1).parameters()]))
+    return torch.stack(rows).to(keys.device)[which.to(keys.device)]
+
+
+def first_buffers(replicas: int, build: Build) -> Tensor:
+    """What a model keeps beside its weights (running means), one row a replica, before training."""
+    with _Undrawn():
+        row = [buffer.reshape(1, -1) for buffer in build(1).buffers()]
+    return torch.cat([torch.zeros(1, 0), *row], 1).repeat(replicas, 1)
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves out the drawing of weights that are replaced at once."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func in (Tensor.uniform_, Tensor.normal_):
+            return args[0]
+        return func(*args, **(kwargs or {}))

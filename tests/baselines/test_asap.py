@@ -1,0 +1,83 @@
+"""ASAP against PyG's operator, block after block."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from sepool.baselines.model import start  # noqa: E402
+from sepool.baselines.neighbourhoods import neighbourhood_max, pool_nodes  # noqa: E402
+
+from .toys import HIDDEN, NODES, batch_of, build, random_set, store_of, without_padding  # noqa: E402
+
+
+def layers_of(pool, conv):
+    """PyG's pooling and convolution with the weights of ours."""
+    theirs, gcn = pyg.ASAPooling(HIDDEN, 0.25), pyg.GCNConv(HIDDEN, HIDDEN)
+    lines = theirs.gnn_score
+    pairs = (
+        (theirs.lin, pool.query),
+        (lines.lin1, pool.near),
+        (lines.lin2, pool.centre),
+        (lines.lin3, pool.own),
+    )
+    for line, mine in pairs:
+        line.weight.data = mine.weight[0].t()
+        if mine.bias is not None:
+            line.bias.data = mine.bias[0]
+    theirs.att.weight.data = torch.cat([pool.target.weight[0], pool.source.weight[0]]).t()
+    theirs.att.bias.data = pool.target.bias[0]
+    torch.nn.init.ones_(theirs.select.weight)  # below 0, PyG would keep the least fit
+    gcn.lin.weight.data, gcn.bias.data = conv.linear.weight[0].t(), conv.linear.bias[0]
+    return theirs, gcn
+
+
+@pytest.mark.parametrize("readout", ["sum", "mean"])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_equals_pyg_for_the_same_weights(readout):
+    store = store_of(random_set())
+    batch, model = batch_of(store), build("ASAP", store, extra=(("readout", readout),))
+    read = pyg.global_mean_pool if readout == "mean" else pyg.global_add_pool
+    plain = without_padding(batch)
+    x = start(model.convs[0], batch).relu()[: len(plain.batch)]
+    edges, weight = plain.edges, torch.ones(plain.edges.size(1))  # without any, PyG drops them
+    place, found = plain.batch, []
+    pools = (model.pool, model.pool_again, model.pool_last)
+    for i, (pool, conv) in enumerate(zip(pools, model.convs, strict=True)):
+        theirs, gcn = layers_of(pool, model.convs[1] if i == 0 else conv)
+        if i:
+            x = gcn(x, edges, weight).relu()
+        x, edges, weight, place, _ = theirs(x, edges, weight, place)
+        found.append(read(x, place, plain.graphs))
+    expected = torch.cat(found, 1)
+    assert expected[:, -HIDDEN:].abs().max() > 0.01
+    torch.testing.assert_close(model.embed(batch)[: plain.graphs], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_what_is_pooled_has_no_loops_and_a_quarter_of_the_nodes():
+    graphs = random_set()
+    store = store_of(graphs)
+    batch, model = batch_of(store), build("ASAP", store)
+    kept = pool_nodes(model.pool, start(model.convs[0], batch).relu(), batch, NODES)
+    assert kept.there.sum(1)[: len(graphs.y)].tolist() == (-(-graphs.nodes // 4)).tolist()
+    assert (kept.adjacency.diagonal(dim1=1, dim2=2) == 0).all()
+    torch.testing.assert_close(kept.adjacency, kept.adjacency.transpose(1, 2))
+
+
+def test_largest_of_the_neighbourhood():
+    there = torch.tensor([[True] * 4, [True, True, False, False], [False] * 4])
+    x = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
+    x.requires_grad_()
+    near = (torch.rand(3, 4, 4) < 0.5) & (there.unsqueeze(1) & there.unsqueeze(2))
+    near = near | torch.eye(4, dtype=torch.bool)
+    expected = x.unsqueeze(1).masked_fill(~near.unsqueeze(3), -torch.inf).amax(2)
+    for most in (6, 8):
+        torch.testing.assert_close(neighbourhood_max(x, near, there, most), expected)
+    weight = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
+    (mine,), (theirs,) = (
+        torch.autograd.grad((out * weight).sum(), x)
+        for out in (neighbourhood_max(x, near, there, 8), expected)
+    )
+    torch.testing.assert_close(mine, theirs)

@@ -1,0 +1,60 @@
+"""Cells of tables with a row a name, and of systems with grids of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pandas")
+
+from sepool.bench.cells import Line, cells, own_rows
+from sepool.bench.lines import RunInfo
+from sepool.bench.protocols import PROTOCOLS
+from sepool.bench.report import tree_table
+from sepool.bench.rows import Rows, Writer
+
+
+@pytest.fixture
+def rows(tmp_path, result):
+    def make(name, units):
+        table = PROTOCOLS[name]
+        with Writer(tmp_path, table, RunInfo.now(table, "cpu", "replicas")) as writer:
+            for unit in units:
+                writer.add(result(unit))
+        return Rows.read(tmp_path)
+
+    return make
+
+
+def test_a_row_a_number_of_blocks(rows):
+    table = PROTOCOLS["table4"]
+    found = rows("table4", table.units(["Cora"], ["SEP-N"], ["best"], seeds=1))
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    for depth in "12345":
+        cell = by_line[Line("SEP-N", "best", variant=depth)]
+        assert len(cell.rows) == 16
+        assert cell.expected == 160
+        assert set(cell.rows["blocks"]) == {int(depth)}
+        assert cell.published is not None
+    assert len(by_line[Line("g-U-Nets", variant="2")].rows) == 0
+    assert Line("g-U-Nets", variant="1") not in by_line
+
+
+def test_every_system_has_its_own_grid(rows):
+    table = PROTOCOLS["table3"]
+    units = table.units(["Cora"], ["GCN", "SGC"], seeds=2)
+    found = rows("table3", units)
+    assert len(own_rows(table, found)) == len(units) == 12
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    assert (by_line[Line("GCN")].expected, by_line[Line("SGC")].expected) == (10, 50)
+    assert by_line[Line("SEP-N", "random")].expected == 1280
+
+
+def test_trees_are_compared_name_by_name(rows):
+    table = PROTOCOLS["sepn-ablation"]
+    found = rows("sepn-ablation", table.units(["Cora"], seeds=1, configs=range(24)))
+    compared = tree_table(table, own_rows(table, found))
+    assert [row[1] for row in compared.rows] == [
+        "SEP-N(as published)",
+        "SEP-N(levels 1, 3)",
+        "SEP-N(levels 2, 3)",
+    ]

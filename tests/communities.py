@@ -1,0 +1,44 @@
+"""A small graph of communities with words as features, for node classifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+CLASSES, SIZE, WORDS = 3, 40, 30
+
+
+def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
+    """Three communities; the words of a node are mostly those of its own. A `NodeSet`."""
+    from sepool.bench.nodes import NodeSet
+    from sepool.packing import EdgeBlocks
+
+    rng = np.random.default_rng(seed)
+    count = CLASSES * size
+    y = rng.permutation(np.repeat(np.arange(CLASSES), size))
+    chance = np.where(y[:, None] == y, 6 / size, mixing / size)
+    upper = np.triu(rng.random((count, count)) < chance, 1)
+    row, col = np.nonzero(upper | upper.T)
+    x = np.zeros((count, WORDS), np.float32)
+    for node, kind in enumerate(y):
+        own = kind * (WORDS // CLASSES) + rng.integers(0, WORDS // CLASSES, 4)
+        other = rng.integers(0, WORDS, 4)
+        x[node, np.where(rng.random(4) < noise, other, own)] = 1
+    x /= x.sum(axis=1, keepdims=True)
+    order = rng.permutation(count)
+    train = np.concatenate([order[y[order] == kind][:8] for kind in range(CLASSES)])
+    rest = order[~np.isin(order, train)]
+    val, test = np.sort(rest[: len(rest) // 2]), np.sort(rest[len(rest) // 2 :])
+    edges = EdgeBlocks(np.array([len(row)]), row, col)
+    return NodeSet("COMMUNITIES", edges, x, y, np.sort(train), val, test)
+
+
+def community_data(nodes=None, height=3):
+    """The same as PyG has it, with its coding tree."""
+    import sepool
+    from sepool.bench.nodes import node_data
+    from sepool.packing import Forest
+
+    nodes = community_set() if nodes is None else nodes
+    pairs = np.column_stack([nodes.edges.row, nodes.edges.col])
+    graph = sepool.as_graph(pairs[pairs[:, 0] < pairs[:, 1]], num_nodes=nodes.num_nodes)
+    return node_data(nodes, Forest.of(sepool.coding_trees([graph], height)))
