@@ -8,18 +8,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 from sepool.data import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
-from sepool.nn.ops import (  # noqa: E402
-    Adjacency,
-    attend,
-    edge_softmax,
-    pool_max,
-    pool_relu,
-    pool_sum,
-    pooled_adjacency,
-    segment_max,
-    segment_sum,
-    unpool,
-)
+from sepool.nn.adjacency import Adjacency, attend, edge_softmax, pooled_adjacency  # noqa: E402
+from sepool.nn.ops import pool_max, pool_relu, pool_sum, segment_max, segment_sum, unpool  # noqa: E402
 
 from .graphs import dense_adjacency, dense_assignment, random_batch, random_graph  # noqa: E402
 

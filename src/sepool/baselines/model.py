@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 LAYERS, RATIO = 3, 0.25
 
 
-class GraphModel(nn.Module):
+class GraphModel(nn.Module, ABC):
     """A graph classifier: `make` its layers, `embed` every graph; the perceptron is here.
 
     Args:
@@ -65,13 +66,13 @@ class GraphModel(nn.Module):
         self.last = self.linear(hidden // 2, out_channels)
         self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
 
+    @abstractmethod
     def make(self) -> int:
         """Makes the layers, and says how wide the vector of a graph is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def embed(self, batch: Batch) -> Tensor:
         """One vector for every graph, padding included."""
-        raise NotImplementedError
 
     def forward_prepared(self, batch: Batch) -> Tensor:
         """The logits of every graph, padding included."""
@@ -129,8 +130,7 @@ class FlatModel(GraphModel):
 
 def start(conv: nn.Module, batch: Batch) -> Tensor:
     """The first convolution, of which the batch may hold a part already."""
-    assert isinstance(conv, convs.Conv)
-    if batch.gathered:
+    if batch.gathered and isinstance(conv, convs.GatheringConv):
         return conv.combine(batch.x)
     out: Tensor = conv(batch.x, batch.prepared[0])
     return out

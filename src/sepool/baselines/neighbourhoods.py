@@ -17,7 +17,8 @@ from torch.autograd import Function
 from sepool.baselines.model import RATIO, rows
 from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, softmax_by_graph, spread
 from sepool.nn import Linear
-from sepool.nn.ops import Adjacency, attend, pool_max, segment_sum, take_rows, unpool
+from sepool.nn.adjacency import Adjacency, attend
+from sepool.nn.ops import pool_max, segment_sum, take_rows, unpool
 
 if TYPE_CHECKING:
     from sepool.bench.store import Batch

@@ -6,6 +6,7 @@ replicas can run in lockstep and a step can be recorded.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -13,8 +14,9 @@ from torch import Tensor, nn
 
 from sepool.baselines.model import LAYERS, RATIO, GraphModel, start
 from sepool.baselines.ragged import rank_in_graph
+from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
-from sepool.nn.ops import Adjacency, segment_sum
+from sepool.nn.ops import segment_sum
 
 if TYPE_CHECKING:
     from sepool.bench.store import Batch
@@ -66,13 +68,13 @@ class DropModel(GraphModel):
         self.scores = nn.ModuleList(self.make_score() for _ in range(LAYERS))
         return LAYERS * self.hidden
 
+    @abstractmethod
     def make_score(self) -> nn.Module:
         """A layer that gives every node a number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
         """The number of every node."""
-        raise NotImplementedError
 
     def embed(self, batch: Batch) -> Tensor:
         """The readouts of all blocks."""

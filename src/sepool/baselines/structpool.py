@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from sepool.baselines.clusters import TINY, Nodes, convolve, readout_clusters
 from sepool.baselines.model import LAYERS, GraphModel, start
 from sepool.nn import Linear
-from sepool.nn.ops import Adjacency, attend, pool_sum, unpool
+from sepool.nn.adjacency import Adjacency, attend
+from sepool.nn.ops import pool_sum, unpool
 
 if TYPE_CHECKING:
     from sepool.bench.store import Batch

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from sepool.bench.protocols import DATASETS, SYSTEMS_OF, TREES, Protocol
 from sepool.bench.units import Unit
 
 Indices = NDArray[np.int64]
+Loaded = TypeVar("Loaded")
 
 
 def check_names(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -120,14 +122,7 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> No
     from sepool.bench.graphs import load_folds, load_graphs, load_trees
     from sepool.bench.trainer import HEIGHT
 
-    raw = root / "TU" / dataset / "raw"
-    there = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
-    try:
-        graphs = load_graphs(root, dataset)
-    except Exception as error:
-        if there:
-            raise
-        raise ValueError(_no_data(root, dataset, raw, error)) from error
+    graphs = _load(load_graphs, root, dataset, "TU")
     tests = load_folds(root, graphs, folds)
     check_folds(tests, len(graphs.y), dataset)
     _check_training(root / "splits" / dataset, tests, len(graphs.y), dataset)
@@ -148,14 +143,7 @@ def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> None:
     """
     from sepool.bench.nodes import TreeChoice, load_nodes, load_tree
 
-    raw = root / "Planetoid" / dataset / "raw"
-    there = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
-    try:
-        nodes = load_nodes(root, dataset)
-    except Exception as error:
-        if there:
-            raise
-        raise ValueError(_no_data(root, dataset, raw, error)) from error
+    nodes = _load(load_nodes, root, dataset, "Planetoid")
     check_split([nodes.train, nodes.val, nodes.test], nodes.num_nodes, dataset)
     choices = (TreeChoice.of(unit.tree, unit.config) for unit in units)
     for choice in dict.fromkeys(replace(choice, levels=()) for choice in choices):
@@ -179,6 +167,18 @@ def check_split(parts: Sequence[Indices], num_nodes: int, dataset: str) -> None:
     if len(twice := np.flatnonzero(times > 1)):
         which = f"node {twice[0]} is in {times[twice[0]]}"
         raise ValueError(f"{start} {which} of training, validation and test")
+
+
+def _load(load: Callable[[Path, str], Loaded], root: Path, dataset: str, family: str) -> Loaded:
+    """What ``load`` gives; its failure is the user's where there are no files to load."""
+    raw = root / family / dataset / "raw"
+    there = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
+    try:
+        return load(root, dataset)
+    except Exception as error:
+        if there:
+            raise
+        raise ValueError(_no_data(root, dataset, raw, error)) from error
 
 
 def _no_data(root: Path, dataset: str, raw: Path, error: Exception) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any, Protocol
@@ -43,7 +44,7 @@ class Parts(Protocol):
         """That of some replicas."""
 
 
-class Descent:
+class Descent(ABC):
     """The trainings of some units as one model, without what is trained on.
 
     Args:
@@ -112,17 +113,17 @@ class Descent:
                 if all(over):
                     return
 
+    @abstractmethod
     def advance(self, epoch: int) -> int:
         """Trains on from this epoch, notes what every epoch gave, and says which was the last."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Mean loss and accuracy of every replica."""
-        raise NotImplementedError
 
+    @abstractmethod
     def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
         """The losses of a replica, where they were kept."""
-        raise NotImplementedError
 
     def _wait(self) -> None:
         """Waits for the device before anything is launched that others must not meddle with."""

@@ -15,14 +15,14 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sepool.bench.descent import LAUNCHING, Build, Descent
+from sepool.bench.descent import LAUNCHING, Build
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Config, Result, Unit
+from sepool.bench.whole_graph import WholeGraphDescent
 from sepool.nn.dropout import Dropout
 
 # The rates of dropout that a configuration may tell apart; the first is for all it leaves out.
 KINDS = ("dropout", "input_dropout", "pool_dropout", "edge_dropout")
-LOOK_EVERY = 10  # epochs
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class NodeSplit:
         return self
 
 
-class NodeLockstep(Descent):
+class NodeLockstep(WholeGraphDescent):
     """The trainings of some units that differ in seed, rates, decay and patience alone.
 
     Args:
@@ -49,7 +49,7 @@ class NodeLockstep(Descent):
         build: makes the model, for a number of replicas.
     """
 
-    per_replica = (*Descent.per_replica, "rates", "decay_rest")
+    per_replica = (*WholeGraphDescent.per_replica, "rates", "decay_rest")
     split: NodeSplit
 
     def __init__(
@@ -75,21 +75,6 @@ class NodeLockstep(Descent):
             encoding = Encoding(self.units, self.protocol, self.data, self.split, make_encoder)
             self.graph = encoding.encode()
         yield from super().run()
-
-    def advance(self, epoch: int) -> int:
-        """Some epochs on a GPU, one elsewhere."""
-        last = min(epoch + (LOOK_EVERY if self.records else 1), self.protocol.epochs)
-        self.model.train()
-        if self.records and self.recorded is None:
-            with LAUNCHING:
-                self._record(self.step, self._state())
-        for _ in range(last - epoch):
-            if self.recorded is None:
-                self.step()
-            else:
-                self.recorded.replay()
-        self._wait()
-        return last
 
     def step(self) -> None:
         """One epoch of every replica, without a word to the host."""
@@ -123,10 +108,7 @@ class NodeLockstep(Descent):
         return loss.view_as(y).mean(0), right.mean(0)
 
     def _state(self) -> list[Tensor]:
-        return [
-            *(self.weights, self.moments, self.seen, self.best, self.best_seen, self.steps),
-            *(self.best_loss, self.best_accuracy, self.best_epoch, self.train_loss, self.trace),
-        ]
+        return [*super()._state(), self.train_loss, self.trace]
 
     def _keep(self, left: list[int]) -> None:
         rows = torch.tensor(left, device=self.device)

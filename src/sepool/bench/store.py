@@ -17,8 +17,9 @@ from torch_geometric.data import Data
 
 from sepool.bench.graphs import GraphSet
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
-from sepool.nn.convs import Conv, Prepared
-from sepool.nn.ops import Adjacency, pooled_adjacency, segment_sum, take_rows
+from sepool.nn.adjacency import Adjacency, pooled_adjacency
+from sepool.nn.convs import Conv, GatheringConv, Prepared
+from sepool.nn.ops import segment_sum, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
 
@@ -125,7 +126,7 @@ class GraphStore:
         self.link = None
         if self.input_link:
             self.link = self._with_empty(segment_sum(raw, whole.graph_ptr(0)))
-        self.gathered = self.conv.gathers
+        self.gathered = issubclass(self.conv, GatheringConv)
         self.x = self._gather(raw, bottom).to(self.device)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
@@ -185,10 +186,10 @@ class GraphStore:
         return {number: level.rows for number, level in enumerate(self.levels) if level.rows}
 
     def _gather(self, raw: Tensor, bottom: Adjacency) -> Tensor:
-        if not self.gathered:
-            return self._with_empty(raw)
         conv = self.conv(1, 1)
-        return self._with_empty(conv.gather(raw, conv.prepare(bottom)))
+        if isinstance(conv, GatheringConv):
+            raw = conv.gather(raw, conv.prepare(bottom))
+        return self._with_empty(raw)
 
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)

@@ -8,10 +8,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import hierarchy
+from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
-from sepool.nn.ops import Adjacency, unpool
+from sepool.nn.ops import unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, reduce_to
 from sepool.nn.sepg import make_conv

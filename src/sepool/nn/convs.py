@@ -7,14 +7,16 @@ weights of many replicas.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sepool.nn.adjacency import Adjacency, attend, edge_softmax
 from sepool.nn.linear import Linear, add_rows
-from sepool.nn.ops import Adjacency, attend, edge_softmax, row_sums, rows_like, unpool
+from sepool.nn.ops import row_sums, rows_like, unpool
 
 
 class Prepared(NamedTuple):
@@ -29,14 +31,9 @@ class Prepared(NamedTuple):
     node: Tensor | None = None
 
 
-class Conv(nn.Module):
-    """A convolution, in two steps where it can be cut so: what it gathers, and what it learns.
+class Conv(nn.Module, ABC):
+    """A convolution over an adjacency, of which it needs what `prepare` returns."""
 
-    ``gather`` has no weights, so that what the first layer gathers of a dataset is the same in
-    every epoch; ``combine`` acts on every node alone. `GAT` cannot be cut (``gathers`` is False).
-    """
-
-    gathers = True
     node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
 
     @staticmethod
@@ -44,17 +41,9 @@ class Conv(nn.Module):
         """What the convolution needs of a graph."""
         return Prepared(a)
 
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """What every node sees: itself and its neighbours."""
-        raise NotImplementedError
-
-    def combine(self, gathered: Tensor) -> Tensor:
-        """The new features of every node, from what it sees."""
-        raise NotImplementedError
-
+    @abstractmethod
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
-        return self.combine(self.gather(x, prepared))
 
     def reset_parameters(self) -> None:
         """Draws new weights."""
@@ -63,7 +52,27 @@ class Conv(nn.Module):
                 layer.reset_parameters()
 
 
-class GCN(Conv):
+class GatheringConv(Conv):
+    """A convolution in two steps: what it gathers, and what it learns.
+
+    `gather` has no weights, so that what the first layer gathers of a dataset is the same in every
+    epoch; `combine` acts on every node alone.
+    """
+
+    @abstractmethod
+    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """What every node sees: itself and its neighbours."""
+
+    @abstractmethod
+    def combine(self, gathered: Tensor) -> Tensor:
+        """The new features of every node, from what it sees."""
+
+    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
+        """The new features of every node."""
+        return self.combine(self.gather(x, prepared))
+
+
+class GCN(GatheringConv):
     """Kipf and Welling, "Semi-supervised classification with graph convolutional networks", 2017.
 
     ``D^-1/2 (A + I) D^-1/2 X W + b``; a node that has a loop already gets no second one.
@@ -102,7 +111,7 @@ class GCN(Conv):
         return self.linear.shift(self.gather(self.linear.product(x), prepared))
 
 
-class GIN(Conv):
+class GIN(GatheringConv):
     """Xu et al., "How powerful are graph neural networks?", 2019: ``MLP(X + A X)``.
 
     The perceptron has two layers with a ReLU between them, as wide as the output.
@@ -123,7 +132,7 @@ class GIN(Conv):
         return out
 
 
-class SAGE(Conv):
+class SAGE(GatheringConv):
     """Hamilton et al., "Inductive representation learning on large graphs", 2017.
 
     ``mean of the neighbours W_1 + X W_2 + b``, the mean weighted by the edges.
@@ -151,7 +160,7 @@ class SAGE(Conv):
         return out
 
 
-class Cheb(Conv):
+class Cheb(GatheringConv):
     """Defferrard et al., "Convolutional neural networks on graphs", 2016, with ``K = 2``.
 
     ``X W_1 - D^-1/2 A D^-1/2 X W_2 + b``: the scaled Laplacian, its largest eigenvalue taken as 2,
@@ -192,8 +201,6 @@ class GAT(Conv):
     Edges weigh ``softmax(LeakyReLU(a_1 . W x_i + a_2 . W x_j))``, every node sees itself too; edge
     weights play no role.
     """
-
-    gathers = False
 
     def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
         super().__init__()

@@ -1,8 +1,7 @@
 """The sums that every layer here is made of: sorted, without atomics, differentiable.
 
 A sum over sorted segments gives the same bits in every run, on a GPU too. The gradients are such
-sums again: what is pooled forward is copied backward, and the other way round; a symmetric
-adjacency is its own transpose, and of any other the transpose is sorted once.
+sums again: what is pooled forward is copied backward, and the other way round.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
-
-from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy
 
 kernels: Any = None
 gather_kernels: Any = None
@@ -35,7 +32,7 @@ def segment_sum(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
                 [0.],
                 [4.]])
     """
-    return _bags(x, ptr, index)
+    return gather_sum(x, ptr, index)
 
 
 def row_sums(values: Tensor, ptr: Tensor) -> Tensor:
@@ -45,7 +42,7 @@ def row_sums(values: Tensor, ptr: Tensor) -> Tensor:
 
 def segment_max(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
     """The largest values of the rows that `segment_sum` would add; 0 where there are none."""
-    return _bags(x, ptr, index, mode="max")
+    return gather_sum(x, ptr, index, mode="max")
 
 
 def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = None) -> Tensor:
@@ -88,7 +85,7 @@ class _Pool(Function):
         ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
     ) -> Tensor:
         ctx.save_for_backward(ptr, assignment, order)
-        return _bags(x, ptr, order)
+        return gather_sum(x, ptr, order)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -105,7 +102,7 @@ class _PoolRelu(Function):
         if _has_kernel(x):
             summed: Tensor = kernels.sum_rows(_wide(x), ptr, order, relu=True)
             return summed.view(-1, *x.shape[1:])
-        return _bags(x.relu(), ptr, order)
+        return gather_sum(x.relu(), ptr, order)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -171,169 +168,6 @@ class _Unpool(Function):
         return pool_sum(grad, ptr, assignment, order), None, None, None
 
 
-class Adjacency:
-    """A weighted adjacency, row by row: what node ``i`` gathers lies at ``ptr[i]`` to ``ptr[i+1]``.
-
-    Attributes:
-        ptr: where every row begins.
-        index: the neighbours, row after row.
-        weight: their weights, or None where all are one.
-        symmetric: whether the matrix is its own transpose.
-    """
-
-    def __init__(
-        self, ptr: Tensor, index: Tensor, weight: Tensor | None = None, symmetric: bool = False
-    ) -> None:
-        self.ptr, self.index, self.weight, self.symmetric = ptr, index, weight, symmetric
-        self._transpose: tuple[Tensor, Tensor, Tensor] | None = None
-        self._row: Tensor | None = None
-
-    @classmethod
-    def from_edges(
-        cls, edge_index: Tensor, weight: Tensor | None, num_nodes: int, kind: int = DIRECTED
-    ) -> Adjacency:
-        """From edges as PyG has them: messages flow from ``edge_index[0]`` to ``edge_index[1]``.
-
-        Where edges are ROW_BY_ROW, nothing needs to be sorted: rows and columns change places. Not
-        so where weights want a gradient: it belongs to the edge itself, not to the one back.
-        """
-        learned = weight is not None and weight.requires_grad
-        if kind == ROW_BY_ROW and not learned:
-            row, col = edge_index
-        else:
-            row, order = edge_index[1].sort(stable=True)
-            col = edge_index[0][order]
-            weight = None if weight is None else weight[order]
-        ptr = torch._convert_indices_from_coo_to_csr(row, num_nodes)
-        found = cls(ptr, col, weight, kind != DIRECTED)
-        found._row = row
-        return found
-
-    @property
-    def num_nodes(self) -> int:
-        """How many rows there are."""
-        return len(self.ptr) - 1
-
-    @property
-    def row(self) -> Tensor:
-        """The row of every entry."""
-        if self._row is None:
-            rows = torch.arange(self.num_nodes, device=self.ptr.device)
-            self._row = rows.repeat_interleave(self.ptr.diff(), output_size=len(self.index))
-        return self._row
-
-    def transpose(self) -> tuple[Tensor, Tensor, Tensor]:
-        """``ptr`` and ``index`` of the transpose, and which entry each of its entries was."""
-        if self._transpose is None:
-            col, order = self.index.sort(stable=True)
-            ptr = torch._convert_indices_from_coo_to_csr(col, self.num_nodes)
-            self._transpose = ptr, self.row[order], order
-        return self._transpose
-
-    def weighted(self, weight: Tensor) -> Adjacency:
-        """The same entries with other weights."""
-        other = Adjacency(self.ptr, self.index, weight, self.symmetric)
-        other._row, other._transpose = self._row, self._transpose
-        return other
-
-    def degree(self) -> Tensor:
-        """The sum of the weights in every row."""
-        if self.weight is None:
-            return self.ptr.diff().to(torch.get_default_dtype())
-        return row_sums(self.weight, self.ptr)
-
-    def propagate(self, x: Tensor) -> Tensor:
-        """``A x``: every node gathers its neighbours; for any shape of the rows of ``x``.
-
-        Differentiable in ``x``, and in the weights where these want a gradient.
-        """
-        if self.weight is not None and self.weight.requires_grad:
-            return attend(self, x, self.weight)
-        turned = self._turned() if x.requires_grad and not self.symmetric else (None,) * 3
-        product: Tensor = _Propagate.apply(  # type: ignore[no-untyped-call]
-            x, self.ptr, self.index, self.weight, *turned
-        )
-        return product
-
-    def __matmul__(self, x: Tensor) -> Tensor:
-        """`propagate`, as it is written; torch.compile sees only the method."""
-        return self.propagate(x)
-
-    def _turned(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        ptr, index, order = self.transpose()
-        return ptr, index, None if self.weight is None else self.weight[order]
-
-
-class _Propagate(Function):
-    """``A x``, from the rows of ``A`` and those of its transpose, or None if they are the same."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, weight: Tensor | None, *turned: Any
-    ) -> Tensor:
-        ctx.save_for_backward(ptr, index, weight, *turned)
-        return _bags(x, ptr, index, weight)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        ptr, index, weight, *turned = ctx.saved_tensors
-        if turned[0] is not None:
-            turned, (ptr, index, weight) = [ptr, index, weight], turned
-        back = _Propagate.apply(grad, ptr, index, weight, *turned)  # type: ignore[no-untyped-call]
-        return back, *[None] * 6
-
-
-def attend(adjacency: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
-    """``A x`` with these weights in place of the adjacency's, differentiable in both.
-
-    Rows of ``x`` may be tables with one row a replica; then every replica has its own weights.
-    """
-    a, back = adjacency, adjacency.transpose()
-    if weight.dim() > 1:
-        ptr, _, order = back
-        seen = unpool(x, ptr, a.index, order) * weight.unsqueeze(-1)
-        return pool_sum(seen, a.ptr, a.row)
-    summed: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
-        x, weight, a.ptr, a.index, a.row, *back
-    )
-    return summed
-
-
-class _Attend(Function):
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, weight: Tensor, ptr: Tensor, index: Tensor, *rest: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(x, weight, index, *rest)
-        return _bags(x, ptr, index, weight)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, weight, index, row, ptr, col, order = ctx.saved_tensors
-        to_weight = (grad.index_select(0, row) * x.index_select(0, index)).flatten(1).sum(-1)
-        to_x = _bags(grad, ptr, col, weight[order])
-        return to_x, to_weight, *[None] * 6
-
-
-def edge_softmax(adjacency: Adjacency, score: Tensor) -> Tensor:
-    """The softmax of the scores of the entries, over every row; one column a replica."""
-    ptr, row = adjacency.ptr, adjacency.row
-    column = score if score.dim() > 1 else score.unsqueeze(1)
-    with torch.no_grad():
-        highest = segment_max(column, ptr).index_select(0, row)
-    raised = (column - highest).exp()
-    return (raised / unpool(pool_sum(raised, ptr, row), ptr, row)).view_as(score)
-
-
-def pooled_adjacency(levels: Hierarchy, level: int, binary: bool = False) -> Adjacency:
-    """The adjacency between the clusters of a level: ``S A S^T``, or without weights and loops."""
-    edges = levels.edges_apart(level) if binary else levels.edges[level - 1]
-    weight = None if binary else levels.weights[level - 1]
-    kind = levels.kind if levels.kind == DIRECTED else ROW_BY_ROW
-    return Adjacency.from_edges(edges, weight, levels.num_clusters(level), kind)
-
-
 def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
     """One value a row, shaped so that it multiplies the rows of ``x``."""
     assert values is not None
@@ -360,7 +194,7 @@ def _has_kernel(x: Tensor) -> bool:
     return kernels is not None and x.is_cuda and x.dtype == torch.float32
 
 
-def _bags(
+def gather_sum(
     x: Tensor,
     ptr: Tensor,
     index: Tensor | None = None,

@@ -12,10 +12,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
-from sepool.nn.convs import CONVS, GCN, Conv
+from sepool.nn.adjacency import Adjacency, pooled_adjacency
+from sepool.nn.convs import CONVS, GCN, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
-from sepool.nn.ops import Adjacency, gather_pool, pooled_adjacency, take_rows
+from sepool.nn.ops import gather_pool, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 
@@ -135,9 +136,8 @@ class SEPG(nn.Module):
 
         def convolve(i: int, level: int, x: Tensor) -> Tensor:
             conv = self.convs[i]
-            if i == 0 and batch.gathered:
-                first: Tensor = conv.combine(x)  # type: ignore[operator]
-                return first
+            if i == 0 and batch.gathered and isinstance(conv, GatheringConv):
+                return conv.combine(x)
             out: Tensor = conv(x, batch.prepared[level])
             return out
 

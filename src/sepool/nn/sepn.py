@@ -9,10 +9,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import hierarchy
-from sepool.nn.convs import GCN, Conv, Prepared
+from sepool.nn.adjacency import Adjacency, pooled_adjacency
+from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
-from sepool.nn.ops import Adjacency, pooled_adjacency, rows_like, unpool
+from sepool.nn.ops import rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
 from sepool.nn.sepg import call_conv, make_conv
@@ -147,7 +148,7 @@ class SEPN(nn.Module):
             smoothers = {~level: GCN.prepare(graphs[level]) for level in range(self.blocks)}
             prepared.update(smoothers)
         link, first = x if self.input_link else None, self.convs[0]
-        if gather and isinstance(first, Conv) and first.gathers:
+        if gather and isinstance(first, GatheringConv):
             return PreparedBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
         return PreparedBatch(x, False, levels, prepared, link)
 
@@ -208,8 +209,10 @@ def run_conv(conv: nn.Module, x: Tensor, graph: Prepared, gathered: bool = False
 
     ``gathered`` says that ``x`` is what the convolution gathers.
     """
+    if gathered and isinstance(conv, GatheringConv):
+        return conv.combine(x)
     if isinstance(conv, Conv):
-        out: Tensor = conv.combine(x) if gathered else conv(x, graph)
+        out: Tensor = conv(x, graph)
         return out
     a = graph.adjacency
     return call_conv(conv, x, torch.stack([a.index, a.row]), a.weight)

@@ -23,8 +23,8 @@ from sepool.baselines.selection import top_nodes
 from sepool.baselines.topkpool import along
 from sepool.data import ROW_BY_ROW
 from sepool.nn import Linear
+from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import GCN, Prepared
-from sepool.nn.ops import Adjacency
 
 
 @dataclass

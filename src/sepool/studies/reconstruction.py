@@ -11,14 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sepool.bench.descent import LAUNCHING, Descent
 from sepool.bench.protocol import Protocol
 from sepool.bench.units import Result, Unit
+from sepool.bench.whole_graph import WholeGraphDescent
 from sepool.studies.autoencoder import make_autoencoder
 from sepool.studies.protocols import MSE_ALONE, TREE_SYSTEM
 from sepool.studies.shapes import Pick, Shape, pick_level
-
-LOOK_EVERY = 10  # epochs, on a GPU
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Rebuilt:
     pick: Pick | None
 
 
-class Reconstruction(Descent):
+class Reconstruction(WholeGraphDescent):
     """The trainings of some units that differ in seed alone.
 
     Args:
@@ -92,21 +90,6 @@ class Reconstruction(Descent):
                 *(self.points.pop(unit.seed), self.pick),
             )
 
-    def advance(self, epoch: int) -> int:
-        """Some epochs on a GPU, one elsewhere."""
-        last = min(epoch + (LOOK_EVERY if self.records else 1), self.protocol.epochs)
-        self.model.train()
-        if self.records and self.recorded is None:
-            with LAUNCHING:
-                self._record(self.step, self._state())
-        for _ in range(last - epoch):
-            if self.recorded is None:
-                self.step()
-            else:
-                self.recorded.replay()
-        self._wait()
-        return last
-
     def step(self) -> None:
         """One epoch; the weights that gave an error are noted with it."""
         self._begin_step()
@@ -137,12 +120,6 @@ class Reconstruction(Descent):
         found = self.out.transpose(0, 1).cpu().numpy()
         self.points.update((unit.seed, found[i]) for i, unit in enumerate(units) if over[i])
         return results
-
-    def _state(self) -> list[Tensor]:
-        return [
-            *(self.weights, self.moments, self.seen, self.best, self.best_seen, self.steps),
-            *(self.best_loss, self.best_accuracy, self.best_epoch),
-        ]
 
     def _place(self) -> None:
         super()._place()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
+from sepool.nn.adjacency import attend
 from sepool.nn.dropout import Dropout
-from sepool.nn.ops import attend
 
 
 class APPNP(NodeModel):

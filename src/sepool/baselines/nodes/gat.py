@@ -7,9 +7,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
+from sepool.nn.adjacency import Adjacency, attend, edge_softmax
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
-from sepool.nn.ops import Adjacency, attend, edge_softmax, unpool
+from sepool.nn.ops import unpool
 
 
 class Attention(nn.Module):

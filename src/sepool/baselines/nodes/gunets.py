@@ -12,9 +12,9 @@ from torch_geometric.data import Data
 
 from sepool.baselines.nodes.appnp import spread
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
+from sepool.nn.adjacency import Adjacency
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear, side_by_side
-from sepool.nn.ops import Adjacency
 
 LOOP = 2.0  # a node counts itself twice
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +11,10 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import SYMMETRIC
+from sepool.nn.adjacency import Adjacency, sparse_product
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
-from sepool.nn.ops import Adjacency, _Propagate, pool_sum, unpool
+from sepool.nn.ops import pool_sum, unpool
 
 
 class Sparse(NamedTuple):
@@ -39,10 +41,7 @@ class Sparse(NamedTuple):
     def matmul(self, dense: Tensor) -> Tensor:
         """The product with a table, one row a column of this matrix; for rows of any shape."""
         turned = self.col_ptr, self.turned_row, self.turned_value
-        product: Tensor = _Propagate.apply(  # type: ignore[no-untyped-call]
-            dense, self.ptr, self.col, self.value, *turned
-        )
-        return product
+        return sparse_product(dense, self.ptr, self.col, self.value, *turned)
 
     def matmul_with(self, value: Tensor, dense: Tensor) -> Tensor:
         """The same with other values, which may differ from replica to replica."""
@@ -84,7 +83,7 @@ class NodeGraph:
         return x
 
 
-class NodeModel(nn.Module):
+class NodeModel(nn.Module, ABC):
     """A node classifier that may hold replicas.
 
     What depends on no weights is found once, by `prepare`; `forward_prepared` gives the logits of
@@ -107,9 +106,9 @@ class NodeModel(nn.Module):
         """What the model needs of a graph."""
         return NodeGraph.of(data)
 
+    @abstractmethod
     def forward_prepared(self, graph: Any) -> Tensor:
         """The logits of all nodes of what `prepare` returned."""
-        raise NotImplementedError
 
     def forward(self, data: Data) -> Tensor:
         """The logits of all nodes."""
