@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
 from sepool.baselines.clusters import convolve
 from sepool.baselines.model import LAYERS, GraphModel, start
 from sepool.baselines.neighbourhoods import Fitness, Kept, pool_dense, pool_nodes
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class ASAP(GraphModel):
@@ -35,7 +31,7 @@ class ASAP(GraphModel):
         )
         return LAYERS * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all blocks."""
         first, second, third = self.convs
         kept = pool_nodes(self.pool, start(first, batch).relu(), batch, self.nodes)

@@ -6,7 +6,7 @@ graphs cost what their nodes and edges cost, not the square of the largest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,9 +14,7 @@ from torch import Tensor, nn
 from sepool.baselines.ragged import Blocks, block_size
 from sepool.nn import convs
 from sepool.nn.ops import pool_sum, segment_sum
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 TINY = 1e-12
 
@@ -43,7 +41,7 @@ class Nodes:
         nodes: how many a graph has on average.
     """
 
-    def __init__(self, batch: Batch, nodes: int) -> None:
+    def __init__(self, batch: PreparedBatch, nodes: int) -> None:
         a = batch.prepared[0].adjacency
         self.ptr, self.graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         self.apart = ((a.weight != 0) & (a.row != a.index)).float()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
 from sepool.baselines.clusters import TINY, Nodes, convolve, pool_clusters, readout_clusters, trace
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs, start
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class DiffPool(GraphModel):
@@ -31,7 +27,7 @@ class DiffPool(GraphModel):
         self.assigns = nn.ModuleList(self.gcn(width, self.clusters(i)) for i, width in counts)
         return LAYERS * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)

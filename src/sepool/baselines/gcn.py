@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
 from sepool.baselines.model import FlatModel, side_by_side
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class GCN(FlatModel):
@@ -22,6 +18,6 @@ class GCN(FlatModel):
 
     usual_readout = "mean"
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The mean of the nodes."""
         return self.read(side_by_side(self.convolve(batch)), batch)

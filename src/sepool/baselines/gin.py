@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs
 from sepool.nn import convs
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 EPSILON, MOMENTUM = 1e-5, 0.1
 
@@ -32,7 +28,7 @@ class GIN(GraphModel):
         self.norms = nn.ModuleList(NodeNorm(self.hidden, replicas) for _ in range(2 * LAYERS))
         return LAYERS * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The sums after every layer."""
         real = real_graphs(batch).flatten().index_select(0, batch.levels.batch(0))
         x, found = batch.x, []

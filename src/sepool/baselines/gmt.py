@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -11,9 +10,7 @@ from torch import Tensor, nn
 from sepool.baselines.model import FlatModel, rows, side_by_side
 from sepool.baselines.ragged import Blocks, block_size, softmax_by_graph
 from sepool.nn import Linear, convs
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 HEADS = 4
 
@@ -39,7 +36,7 @@ class GMT(FlatModel):
         self.between, self.join = (Attention(h, self.replicas) for _ in range(2))
         return h
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """What the last seed finds."""
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         (seeds, last), pool = self.seeds, self.pool

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
@@ -18,9 +16,7 @@ from sepool.baselines.clusters import (
     trace,
 )
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs, rows, start
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class MinCutPool(GraphModel):
@@ -41,7 +37,7 @@ class MinCutPool(GraphModel):
         self.assigns = nn.ModuleList(self.linear(self.hidden, count) for count in counts)
         return LAYERS * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)

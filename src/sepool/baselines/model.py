@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import ceil
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
+from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import read_out
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
 
 LAYERS, RATIO = 3, 0.25
 
@@ -71,10 +68,10 @@ class GraphModel(nn.Module, ABC):
         """Makes the layers, and says how wide the vector of a graph is."""
 
     @abstractmethod
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """One vector for every graph, padding included."""
 
-    def forward_prepared(self, batch: Batch) -> Tensor:
+    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The logits of every graph, padding included."""
         self.auxiliary = None
         seen = self.embed(batch)
@@ -101,7 +98,7 @@ class GraphModel(nn.Module, ABC):
             count = ceil(RATIO * count)
         return max(count, 1)
 
-    def read(self, x: Tensor, batch: Batch) -> Tensor:
+    def read(self, x: Tensor, batch: PreparedBatch) -> Tensor:
         """The sum or mean over the nodes of every graph."""
         return read_out(x, batch.levels, 0, self.readout)
 
@@ -120,7 +117,7 @@ class FlatModel(GraphModel):
         self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
         return LAYERS * self.hidden
 
-    def convolve(self, batch: Batch) -> list[Tensor]:
+    def convolve(self, batch: PreparedBatch) -> list[Tensor]:
         """What every convolution found, before its ReLU."""
         found = [start(self.convs[0], batch)]
         for conv in self.convs[1:]:
@@ -128,7 +125,7 @@ class FlatModel(GraphModel):
         return found
 
 
-def start(conv: nn.Module, batch: Batch) -> Tensor:
+def start(conv: nn.Module, batch: PreparedBatch) -> Tensor:
     """The first convolution, of which the batch may hold a part already."""
     if batch.gathered and isinstance(conv, convs.GatheringConv):
         return conv.combine(batch.x)
@@ -147,7 +144,7 @@ def side_by_side(found: list[Tensor]) -> Tensor:
     return torch.cat(found, 1).relu()
 
 
-def real_graphs(batch: Batch) -> Tensor:
+def real_graphs(batch: PreparedBatch) -> Tensor:
     """Which graphs count and which are padding, one row a replica."""
     replicas, graphs = batch.there.shape
     room = batch.levels.num_graphs // replicas

@@ -7,7 +7,7 @@ shape depends on the data.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -19,9 +19,7 @@ from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, softmax_b
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
 from sepool.nn.ops import pool_max, segment_sum, take_rows, unpool
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 SLOPE = 0.2  # of the leaky ReLU
 
@@ -54,7 +52,7 @@ class Fitness(nn.Module):
         )
 
 
-def pool_nodes(pool: Fitness, x: Tensor, batch: Batch, nodes: int) -> Kept:
+def pool_nodes(pool: Fitness, x: Tensor, batch: PreparedBatch, nodes: int) -> Kept:
     """Pools the nodes of a batch, whose adjacency is sparse and has a loop at every node."""
     a, ptr, graph = batch.prepared[0].adjacency, batch.levels.graph_ptr(0), batch.levels.batch(0)
     assert a.weight is not None

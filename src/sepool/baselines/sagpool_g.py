@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
 from sepool.baselines.model import FlatModel, side_by_side
 from sepool.baselines.selection import read_kept, top_nodes
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class SAGPoolG(FlatModel):
@@ -27,7 +23,7 @@ class SAGPoolG(FlatModel):
         self.score = self.gcn(width, 1)
         return width
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readout of what stays."""
         x = side_by_side(self.convolve(batch))
         score = self.score(x, batch.prepared[0]).squeeze(1)

@@ -7,7 +7,7 @@ replicas can run in lockstep and a step can be recorded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +17,7 @@ from sepool.baselines.ragged import rank_in_graph
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
 from sepool.nn.ops import segment_sum
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 
 class Kept(NamedTuple):
@@ -76,7 +74,7 @@ class DropModel(GraphModel):
     def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
         """The number of every node."""
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all blocks."""
         levels, prepared = batch.levels, batch.prepared[0]
         found, kept = [], None
@@ -92,7 +90,7 @@ class DropModel(GraphModel):
         return torch.cat(found, 1)
 
 
-def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: Batch) -> Tensor:
+def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: PreparedBatch) -> Tensor:
     """The sum or mean over what is left of every graph; what was dropped is zero."""
     seen = model.read(x, batch)
     if model.readout == "mean":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 
@@ -11,9 +9,7 @@ from sepool.baselines.model import FlatModel, side_by_side
 from sepool.baselines.ragged import softmax_by_graph
 from sepool.nn import Linear
 from sepool.nn.ops import pool_sum, unpool
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 STEPS = 3
 
@@ -33,7 +29,7 @@ class Set2Set(FlatModel):
         self.gates = self.linear(3 * self.hidden, 4 * self.hidden)
         return 2 * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """What the network holds after the last look."""
         x = self.narrow(side_by_side(self.convolve(batch))).relu()
         return look(x, batch.levels.graph_ptr(0), batch.levels.batch(0), self.gates, STEPS)

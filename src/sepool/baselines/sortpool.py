@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from sepool.baselines.model import FlatModel, rows, side_by_side
 from sepool.baselines.ragged import rank_in_graph, spread
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 CHANNELS, WINDOW = (16, 32), 5
 
@@ -34,7 +30,7 @@ class SortPool(FlatModel):
         self.window = self.linear(WINDOW * CHANNELS[0], CHANNELS[1])
         return (self.k // 2 - WINDOW + 1) * CHANNELS[1]
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """What the convolutions find in the sorted nodes."""
         found = self.convolve(batch)
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)

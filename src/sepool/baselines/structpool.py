@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
@@ -12,9 +10,7 @@ from sepool.baselines.model import LAYERS, GraphModel, start
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
 from sepool.nn.ops import pool_sum, unpool
-
-if TYPE_CHECKING:
-    from sepool.bench.store import Batch
+from sepool.nn.prepared import PreparedBatch
 
 ROUNDS = 5
 
@@ -39,7 +35,7 @@ class StructPool(GraphModel):
             self.pairs.weight.copy_(-torch.eye(self.clusters()))
         return LAYERS * self.hidden
 
-    def embed(self, batch: Batch) -> Tensor:
+    def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all three layers."""
         first, second, third = self.convs
         nodes, prepared = Nodes(batch, self.nodes), batch.prepared[0]

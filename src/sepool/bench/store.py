@@ -32,13 +32,9 @@ class Batch(PreparedBatch):
 
     Attributes:
         y: the class of every graph, one row a replica; the padding has none.
-        there: which of these graphs count.
-        largest: how many nodes the largest graph of the dataset has.
     """
 
     y: Tensor = field(kw_only=True)
-    there: Tensor = field(kw_only=True)
-    largest: int = field(kw_only=True, default=0)
 
     def by_replica(self, out: Tensor) -> Tensor:
         """What a model gave for every graph, one row a replica, without the padding."""
@@ -174,9 +170,7 @@ class GraphStore:
             link = self.link.index_select(0, _padded(ids, self.num_graphs, spare))
         y, there = self.y[ids], ids < self.num_graphs
         most = int(self.graphs.nodes.max())
-        return Batch(
-            x, self.gathered, levels, prepared, link, source, y=y, there=there, largest=most
-        )
+        return Batch(x, self.gathered, levels, prepared, link, source, most, there, y=y)
 
     def _conv_numbers(self) -> list[int]:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""

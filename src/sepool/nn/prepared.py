@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
 from sepool.data import Hierarchy
@@ -22,6 +23,8 @@ class PreparedBatch:
         prepared: what a convolution needs of a level, by level.
         link: the summed input features of every graph, where a model wants them.
         source: the rows of ``x`` that the nodes have; None where ``x`` has one row a node.
+        largest: how many nodes the largest graph of the dataset has; 0 where nobody asks.
+        there: which graphs count, one row a replica; empty where there is no padding.
     """
 
     x: Tensor
@@ -30,3 +33,5 @@ class PreparedBatch:
     prepared: Mapping[int, Prepared]
     link: Tensor | None = None
     source: Tensor | None = None
+    largest: int = 0
+    there: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.bool))
