@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-ROWS, WIDTH = 16, 64  # of the tile that one program sums
+ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
 
 
 @triton.jit
@@ -81,11 +81,10 @@ def _drop_rows(x, start, rate, out, lines, replicas, width, ROWS: tl.constexpr,
 def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
     """The grid, and the tile of one program: narrow rows get a narrow tile with more of them.
 
-    No tile is square: Triton 3.6 takes its rows for its columns then, and fails to compile.
+    No tile has 32 or 64 rows: Triton 3.6 mixes up its axes then, and fails to compile.
     """
     wide = min(WIDTH, triton.next_power_of_2(max(width, 1)))
-    tall = ROWS * WIDTH // wide
-    tall = 2 * tall if tall == wide else tall
+    tall = ROWS if wide > ROWS else max(TALL, ROWS * WIDTH // wide)
     return (triton.cdiv(rows, tall), triton.cdiv(width, wide)), tall, wide
 
 
