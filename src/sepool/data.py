@@ -151,7 +151,7 @@ class Hierarchy:
     def batch(self, level: int) -> Tensor:
         """The graph of every node of this level."""
         count = self.num_clusters(level)
-        return self._kept("batch", level, lambda: _repeat(self.graph_ptr(level).diff(), count))
+        return self._kept("batch", level, lambda: repeat_each(self.graph_ptr(level).diff(), count))
 
     def graph_ptr(self, level: int) -> Tensor:
         """Where the nodes of every graph begin on this level."""
@@ -178,7 +178,7 @@ class Hierarchy:
         return self._found[key]
 
     def _find_assignment(self, level: int) -> Tensor:
-        found = _repeat(self.sizes[level - 1], self.num_clusters(level - 1))
+        found = repeat_each(self.sizes[level - 1], self.num_clusters(level - 1))
         if level > 1 or self.order is None:
             return found
         return torch.empty_like(found).index_copy_(0, self.order, found)
@@ -189,10 +189,13 @@ class Hierarchy:
         return self.ptr(level + 1)[self.graph_ptr(level + 1)]
 
 
-def _repeat(counts: Tensor, total: int) -> Tensor:
-    """0, 1, 2, ..., each as often as the counts say."""
-    numbers = torch.arange(len(counts), device=counts.device)
-    return numbers.repeat_interleave(counts, output_size=total)
+def repeat_each(counts: Tensor, total: int) -> Tensor:
+    """0, 1, 2, ..., each as often as the counts say, which sum to a known total.
+
+    >>> repeat_each(torch.tensor([2, 0, 1]), 3)
+    tensor([0, 0, 2])
+    """
+    return torch.repeat_interleave(counts, output_size=total)
 
 
 def _ptr(sizes: Tensor) -> Tensor:
@@ -242,7 +245,7 @@ def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int) -> Hierarchy:
     moved = (ends - lengths).T.ravel() - (order.cumsum() - order)
     table = torch.from_numpy(np.stack([order, moved, shift.T.ravel()])).to(tree.device)
 
-    piece = _repeat(table[0], tree.numel())
+    piece = repeat_each(table[0], tree.numel())
     here = torch.arange(tree.numel(), device=tree.device)
     packed = tree.index_select(0, table[1].index_select(0, piece).add_(here))
     numbers = table[2].index_select(0, piece).add_(packed)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -42,6 +47,24 @@ def test_sums_of_segments(width):
     ptr = torch.tensor([0, 10, 10, 51], device=DEVICE)  # the last rows belong to nobody
     expected = torch.stack([x[:10].sum(0), torch.zeros_like(x[0]), x[10:51].sum(0)])
     torch.testing.assert_close(kernels.sum_rows(x, ptr), expected)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_largest_of_gathered_rows(width):
+    row, ptr, column, _ = entries()
+    x = torch.randn(50, width, device=DEVICE) - 5
+    expected = torch.zeros_like(x)
+    for i in row.unique().tolist():
+        expected[i] = x[column[row == i]].amax(0)
+    assert torch.equal(kernels.sum_rows(x, ptr, column, mode="max"), expected)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_products_of_two_rows(width):
+    row, _, column, _ = entries()
+    x, y = (torch.randn(50, width, device=DEVICE) for _ in range(2))
+    expected = (x[row] * y[column]).sum(1)
+    torch.testing.assert_close(kernels.dot_rows(x, row, y, column), expected)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -91,3 +114,13 @@ def test_products_of_gathered_rows(shape):
     grads = gather_kernels.gathered_gradient(table, source, above, assignment, found, replicas)
     for mine, theirs in zip(grads, expected, strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_every_kernel_compiles_for_a_gpu():
+    """What the interpreter takes, a compiler may refuse; it needs no GPU for that."""
+    script = Path(__file__).with_name("compile_kernels.py")
+    environment = {**os.environ, "TRITON_INTERPRET": "0"}
+    run = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment
+    )
+    assert (run.returncode, run.stdout) == (0, ""), run.stdout + run.stderr[-2000:]

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.data import repeat_each
 from sepool.nn.ops import pool_sum, segment_max, take_rows, unpool
 
 
@@ -86,8 +87,7 @@ class Blocks:
         counts = (ptr.diff() + size - 1) // size
         self.ptr = F.pad(counts.cumsum(0), (1, 0))
         counts[-1] += self.count - self.ptr[-1]
-        numbers = torch.arange(graphs, device=ptr.device)
-        self.graph = numbers.repeat_interleave(counts, output_size=self.count)
+        self.graph = repeat_each(counts, self.count)
         here = torch.arange(rows, device=ptr.device)
         self.place = here + (self.ptr[:-1] * size - ptr[:-1]).index_select(0, graph)
         empty = torch.full((self.count * size,), rows, device=ptr.device)

@@ -20,6 +20,7 @@ from sepool.bench.units import Unit
 from sepool.nn.dropout import mix
 
 WARM_UP = 50
+EVALUATED = 128  # graphs at a time, at least: fewer would leave a GPU waiting for launches
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Lockstep(Descent):
         loss = torch.zeros(len(ids), device=self.device)
         right = torch.zeros_like(loss)
         with torch.no_grad():
-            for part in torch.split(ids, self.batch_size, dim=1):
+            for part in torch.split(ids, max(self.batch_size, EVALUATED), dim=1):
                 batch = self.store.batch(part, self._shape_of(part))
                 logits = batch.by_replica(self.model.forward_prepared(batch))
                 loss += losses(logits, batch.y, batch.there).sum(1)

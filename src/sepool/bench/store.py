@@ -9,6 +9,7 @@ padding is made of graphs like any other; only their class is ignored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sepool.bench.graphs import GraphSet
-from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
+from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy, repeat_each
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
 from sepool.nn.ops import segment_sum, take_rows
@@ -60,8 +61,15 @@ class _Rows:
     ahead: Tensor  # how far ahead of a node its neighbour lies
     weight: Tensor
     node: Tensor | None
-    twin: Tensor | None  # how far ahead the entry of the transpose lies; for attention
     by_graph: Tensor  # entries of every graph
+    whole: Adjacency  # what this was made from, on the host
+
+    @cached_property
+    def twin(self) -> Tensor:
+        """How far ahead the entry of the transpose lies."""
+        _, _, order = self.whole.transpose()
+        ahead = order - torch.arange(len(order))
+        return torch.nn.functional.pad(ahead, (0, 1)).to(self.starts.device)
 
 
 @dataclass
@@ -199,7 +207,7 @@ class GraphStore:
             prepared = self.conv.prepare(a)
             if self.conv.node_is_loop and prepared.node is not None:
                 prepared = Prepared(_with_loops(prepared.adjacency, prepared.node))
-            rows = _rows(prepared, ptr, not self.gathered, self.device)
+            rows = _rows(prepared, ptr, self.device)
         return _Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
 
 
@@ -217,23 +225,17 @@ def _with_loops(a: Adjacency, loop: Tensor) -> Adjacency:
     return Adjacency(ptr, index, weight, a.symmetric)
 
 
-def _rows(
-    prepared: Prepared, graph_ptr: Tensor, attention: bool, device: torch.device | str
-) -> _Rows:
+def _rows(prepared: Prepared, graph_ptr: Tensor, device: torch.device | str) -> _Rows:
     """What batches need of an adjacency."""
-    a, node = prepared
-    zero, twin = torch.zeros(1, dtype=torch.int64), None
-    if attention:
-        _, _, order = a.transpose()
-        twin = torch.cat([order - torch.arange(len(order)), zero]).to(device)
+    (a, node), zero = prepared, torch.zeros(1, dtype=torch.int64)
     return _Rows(
         starts=torch.cat([a.ptr[:-1], a.ptr[-1:]]).to(device),
         counts=torch.cat([a.ptr.diff(), zero]).to(device),
         ahead=torch.cat([a.index - a.row, zero]).to(device),
         weight=torch.cat([_weights(a), torch.zeros(1)]).to(device),
         node=None if node is None else torch.cat([node, torch.zeros(1, 1)]).to(device),
-        twin=twin,
         by_graph=torch.cat([a.ptr[graph_ptr].diff(), zero]).to(device),
+        whole=a,
     )
 
 
@@ -276,14 +278,16 @@ def _cut(rows: _Rows, source: Tensor, room: int) -> Prepared:
     ptr = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
     counts[-1] += room - ptr[-1]
     starts = rows.starts.index_select(0, source) - ptr[:-1]
-    row = torch.arange(len(source), device=source.device)
-    row = row.repeat_interleave(counts, output_size=room)
+    row = repeat_each(counts, room)
     here = torch.arange(room, device=source.device)
     entry = (starts.index_select(0, row) + here).clamp_(max=len(rows.ahead) - 1)
     index = row + rows.ahead.index_select(0, entry)
     adjacency = Adjacency(ptr, index, rows.weight.index_select(0, entry), True)
     adjacency._row = row
-    if rows.twin is not None:
+
+    def turn() -> tuple[Tensor, Tensor, Tensor]:
         order = here + rows.twin.index_select(0, entry)
-        adjacency._transpose = ptr, row.index_select(0, order), order
+        return ptr, row.index_select(0, order), order
+
+    adjacency._turn = turn
     return Prepared(adjacency, None if rows.node is None else rows.node.index_select(0, source))

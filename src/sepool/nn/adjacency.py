@@ -6,14 +6,15 @@ gradients are sorted sums too (see `sepool.nn.ops`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy
-from sepool.nn.ops import gather_sum, pool_sum, row_sums, segment_max, unpool
+from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy, repeat_each
+from sepool.nn.ops import dot_rows, gather_sum, pool_sum, row_sums, segment_max, unpool
 
 
 class Adjacency:
@@ -31,6 +32,7 @@ class Adjacency:
     ) -> None:
         self.ptr, self.index, self.weight, self.symmetric = ptr, index, weight, symmetric
         self._transpose: tuple[Tensor, Tensor, Tensor] | None = None
+        self._turn: Callable[[], tuple[Tensor, Tensor, Tensor]] = self._sorted
         self._row: Tensor | None = None
 
     @classmethod
@@ -63,22 +65,25 @@ class Adjacency:
     def row(self) -> Tensor:
         """The row of every entry."""
         if self._row is None:
-            rows = torch.arange(self.num_nodes, device=self.ptr.device)
-            self._row = rows.repeat_interleave(self.ptr.diff(), output_size=len(self.index))
+            self._row = repeat_each(self.ptr.diff(), len(self.index))
         return self._row
 
     def transpose(self) -> tuple[Tensor, Tensor, Tensor]:
         """``ptr`` and ``index`` of the transpose, and which entry each of its entries was."""
         if self._transpose is None:
-            col, order = self.index.sort(stable=True)
-            ptr = torch._convert_indices_from_coo_to_csr(col, self.num_nodes)
-            self._transpose = ptr, self.row[order], order
+            self._transpose = self._turn()
         return self._transpose
+
+    def _sorted(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The transpose of any adjacency; who knows it without sorting says so by `_turn`."""
+        col, order = self.index.sort(stable=True)
+        ptr = torch._convert_indices_from_coo_to_csr(col, self.num_nodes)
+        return ptr, self.row[order], order
 
     def weighted(self, weight: Tensor) -> Adjacency:
         """The same entries with other weights."""
         other = Adjacency(self.ptr, self.index, weight, self.symmetric)
-        other._row, other._transpose = self._row, self._transpose
+        other._row, other._transpose, other._turn = self._row, self._transpose, self._turn
         return other
 
     def degree(self) -> Tensor:
@@ -172,7 +177,7 @@ class _Attend(Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, weight, index, row, ptr, col, order = ctx.saved_tensors
-        to_weight = (grad.index_select(0, row) * x.index_select(0, index)).flatten(1).sum(-1)
+        to_weight = dot_rows(grad, row, x, index)
         to_x = gather_sum(grad, ptr, col, weight[order])
         return to_x, to_weight, *[None] * 6
 

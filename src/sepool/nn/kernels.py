@@ -8,33 +8,43 @@ import triton.language as tl
 from torch import Tensor
 
 ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
+AHEAD = 4  # entries of a row that are on their way at a time
 
 
 @triton.jit
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
-              RELU: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """Every row of the tile walks its entries in order: the same bits in every run."""
+              RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
+    """Every row of the tile walks its entries in order: the same bits in every run.
+
+    Entries are taken some at a time, so that more than one load is on its way: of a long row, as a
+    large graph is, the walk is all that takes time.
+    """
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = row < rows
     wide = column < width
     start = tl.load(ptr + row, mask=inside, other=0)
     end = tl.load(ptr + row + 1, mask=inside, other=0)
-    total = tl.zeros((ROWS, WIDTH), tl.float32)
-    for step in range(tl.max(end - start)):
-        entry = start + step
-        there = entry < end
-        source = tl.load(index + entry, mask=there, other=0) if INDEX else entry
-        values = tl.load(
-            x + source[:, None] * width + column[None, :],
-            mask=there[:, None] & wide[None, :],
-            other=0.0,
-        )
-        if RELU:
-            values = tl.maximum(values, 0.0)
-        if WEIGHT:
-            values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
-        total += values
+    nothing = float("-inf") if MAX else 0.0
+    total = tl.full((ROWS, WIDTH), nothing, tl.float32)
+    for step in range(0, tl.max(end - start), AHEAD):
+        for more in tl.static_range(AHEAD):
+            entry = start + step + more
+            there = entry < end
+            source = tl.load(index + entry, mask=there, other=0) if INDEX else entry
+            values = tl.load(
+                x + source[:, None] * width + column[None, :],
+                mask=there[:, None] & wide[None, :],
+                other=nothing,
+            )
+            if RELU:
+                values = tl.maximum(values, 0.0)
+            if WEIGHT:
+                values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
+            total = tl.maximum(total, values) if MAX else total + values
+    if MAX:
+        total = tl.where((end > start)[:, None], total, 0.0)
     place = out + row[:, None] * width + column[None, :]
     tl.store(place, total, mask=inside[:, None] & wide[None, :])
 
@@ -51,6 +61,23 @@ def _copy_rows(x, index, gate, out, rows, width, GATE: tl.constexpr, ROWS: tl.co
     if GATE:
         values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
     tl.store(out + place, values, mask=inside)
+
+
+@triton.jit
+def _dot_rows(left, first, right, second, out, rows, width, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = row < rows
+    a = tl.load(first + row, mask=inside, other=0)
+    b = tl.load(second + row, mask=inside, other=0)
+    total = tl.zeros((ROWS,), tl.float32)
+    for start in range(0, width, WIDTH):
+        column = start + tl.arange(0, WIDTH)
+        both = inside[:, None] & (column < width)[None, :]
+        x = tl.load(left + a[:, None] * width + column[None, :], mask=both, other=0.0)
+        y = tl.load(right + b[:, None] * width + column[None, :], mask=both, other=0.0)
+        total += tl.sum(x * y, 1)
+    tl.store(out + row, total, mask=inside)
 
 
 @triton.jit
@@ -99,6 +126,17 @@ def copy_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     return out
 
 
+def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tensor:
+    """``left[first] . right[second]``, row by row."""
+    left, right = left.contiguous(), right.contiguous()
+    rows, width = len(first), left.size(1)
+    out = torch.empty(rows, dtype=left.dtype, device=left.device)
+    if rows:
+        (count, _), *tile = _tiles(rows, width)
+        _dot_rows[(count,)](left, first, right, second, out, rows, width, *tile)
+    return out
+
+
 def drop_rows(x: Tensor, start: Tensor, rate: Tensor) -> Tensor:
     """Dropout of ``(rows, replicas, width)`` with a start of the noise and a rate a replica."""
     x, (rows, replicas, width) = x.contiguous(), x.shape
@@ -115,8 +153,12 @@ def sum_rows(
     index: Tensor | None = None,
     weight: Tensor | None = None,
     relu: bool = False,
+    mode: str = "sum",
 ) -> Tensor:
-    """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``."""
+    """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
+
+    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none.
+    """
     x = x.contiguous()
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
@@ -133,6 +175,8 @@ def sum_rows(
         index is not None,
         weight is not None,
         relu,
+        mode == "max",
+        AHEAD,
         *tile,
     )
     return out

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+MANY = 1 << 20  # numbers from which on our kernels win
 kernels: Any = None
 gather_kernels: Any = None
 if torch.version.cuda is not None:
@@ -124,7 +125,7 @@ def gather_pool(
         ptr: where the members of every cluster begin.
         assignment: the cluster of every node.
     """
-    if _has_kernel(table):
+    if _has_kernel(bias, len(source)):
         summed: Tensor = _GatherPool.apply(  # type: ignore[no-untyped-call]
             table, source, weight, bias, ptr, assignment
         )
@@ -176,7 +177,7 @@ def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
 
 def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     """``x[index]``, with 0 wherever the gate, if there is one, is not above 0."""
-    if _has_kernel(x):
+    if _has_kernel(x, len(index)):
         gate = None if gate is None else _wide(gate)
         taken: Tensor = kernels.copy_rows(_wide(x), index, gate)
         return taken.view(-1, *x.shape[1:])
@@ -184,14 +185,29 @@ def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     return taken if gate is None else taken * (gate > 0)
 
 
+def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tensor:
+    """``left[first] . right[second]``, row by row."""
+    if _has_kernel(left, len(first)):
+        product: Tensor = kernels.dot_rows(_wide(left), first, _wide(right), second)
+        return product
+    taken = left.index_select(0, first) * right.index_select(0, second)
+    return taken.flatten(1).sum(-1)
+
+
 def _wide(x: Tensor) -> Tensor:
     """``x`` as a matrix with the same rows."""
     return x if x.dim() == 2 else x.unsqueeze(1).flatten(1)
 
 
-def _has_kernel(x: Tensor) -> bool:
-    """Whether our own kernels can work on ``x``: PyTorch's are slow for many short rows."""
-    return kernels is not None and x.is_cuda and x.dtype == torch.float32
+def _has_kernel(x: Tensor, times: int = 0) -> bool:
+    """Whether to take our own kernels, ``times`` being how often a row of ``x`` is taken, or more.
+
+    PyTorch's are slow for many short rows. But it takes the CPU longer to launch one of ours, which
+    is all that counts where rows are few.
+    """
+    if kernels is None or not x.is_cuda or x.dtype != torch.float32:
+        return False
+    return max(times, len(x)) * x[:1].numel() >= MANY
 
 
 def gather_sum(
@@ -201,10 +217,16 @@ def gather_sum(
     weight: Tensor | None = None,
     mode: str = "sum",
 ) -> Tensor:
-    """Sums of gathered rows: PyTorch's embedding bags do just this, on a GPU our own kernel."""
-    if mode == "sum" and _has_kernel(x):
-        summed: Tensor = kernels.sum_rows(_wide(x), ptr, index, weight)
+    """Sums of gathered rows: on the CPU PyTorch's embedding bags do just this."""
+    if _has_kernel(x, 0 if index is None else len(index)):
+        summed: Tensor = kernels.sum_rows(_wide(x), ptr, index, weight, mode=mode)
         return summed.view(-1, *x.shape[1:])
+    if x.is_cuda:
+        taken = x if index is None else x.index_select(0, index)
+        taken = taken if weight is None else taken * rows_like(weight, x).to(x.dtype)
+        least = 0 if mode == "sum" else None
+        summed = torch.segment_reduce(taken, mode, offsets=ptr, unsafe=True, initial=least)
+        return summed if mode == "sum" else summed.masked_fill(rows_like(ptr.diff() == 0, x), 0)
     if index is None:
         index = torch.arange(len(x), device=x.device)
     if not index.numel():

@@ -12,7 +12,7 @@ from sepool.bench.engines import RunOptions, load
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Result, Unit
 
-GPU_WORKERS = 4
+GPU_WORKERS = 6
 
 
 class Replicas:

@@ -1,0 +1,61 @@
+"""Compiles every kernel for a GPU, which need not be there, and prints those that fail."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from sepool.nn import gather_kernels, kernels
+
+TARGET = GPUTarget("cuda", 90, 32)
+NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas")
+INDICES = ("ptr", "index", "source", "assignment", "start", "first", "second")
+WIDTHS = (1, 4, 16, 32, 100)
+
+
+def main() -> None:
+    for width, aligned in product(WIDTHS, (False, True)):
+        tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
+        for index, largest in product((False, True), repeat=2):
+            flags = {"INDEX": index, "WEIGHT": index, "RELU": not index, "MAX": largest}
+            attempt(kernels._sum_rows, {**flags, "AHEAD": kernels.AHEAD, **tile}, aligned)
+        attempt(kernels._copy_rows, {"GATE": True, **tile}, aligned)
+        attempt(kernels._dot_rows, tile, aligned)
+        attempt(kernels._drop_rows, tile, aligned)
+    sides = {name: getattr(gather_kernels, name) for name in ("TALL", "WIDE", "DEEP")}
+    for aligned in (False, True):
+        attempt(gather_kernels._product, sides, aligned)
+        attempt(gather_kernels._gradient, sides, aligned)
+
+
+def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
+    """Compiles a kernel; aligned: all numbers are multiples of 16, which Triton makes use of."""
+    types = {name: _type(name, constants) for name in kernel.arg_names}
+    even = [place for place, name in enumerate(types) if types[name][0] == "*" or aligned]
+    even = [place for place in even if kernel.arg_names[place] not in constants]
+    source = ASTSource(
+        fn=kernel,
+        signature=types,
+        constexprs={(kernel.arg_names.index(name),): value for name, value in constants.items()},
+        attrs={(place,): [["tt.divisibility", 16]] for place in even},
+    )
+    try:
+        triton.compile(source, target=TARGET)
+    except RuntimeError as error:
+        print(kernel.__name__, constants, "aligned" if aligned else "", error)
+
+
+def _type(name: str, constants: dict[str, Any]) -> str:
+    if name in constants:
+        return "constexpr"
+    if name in NUMBERS:
+        return "i32"
+    return "*i64" if name in INDICES else "*fp32"
+
+
+if __name__ == "__main__":
+    main()
