@@ -9,11 +9,13 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from sepool.bench import adam, adam_kernel
 from sepool.nn import gather_kernels, kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
-NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas")
-INDICES = ("ptr", "index", "source", "assignment", "start", "first", "second")
+NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas", "start", "end")
+REAL, LONG = ("clip",), ("salt",)
+INDICES = ("ptr", "index", "source", "assignment", "keys", "steps")
 WIDTHS = (1, 4, 16, 32, 100)
 
 
@@ -25,7 +27,12 @@ def main() -> None:
             attempt(kernels._sum_rows, {**flags, "AHEAD": kernels.AHEAD, **tile}, aligned)
         attempt(kernels._copy_rows, {"GATE": True, **tile}, aligned)
         attempt(kernels._dot_rows, tile, aligned)
-        attempt(kernels._drop_rows, tile, aligned)
+        for side in (False, True):
+            attempt(kernels._drop_rows, {"SIDE": side, **tile}, aligned)
+    betas = {"BETA": 0.9, "BETA2": 0.999, "LOG": -0.1, "LOG2": -0.001, "EPSILON": adam.EPSILON}
+    for clip, aligned in product((False, True), repeat=2):
+        constants = {"CLIP": clip, "BLOCK": adam_kernel.BLOCK, **betas, "TINY": adam.TINY}
+        attempt(adam_kernel._adam, constants, aligned)
     sides = {name: getattr(gather_kernels, name) for name in ("TALL", "WIDE", "DEEP")}
     for aligned in (False, True):
         attempt(gather_kernels._product, sides, aligned)
@@ -34,9 +41,9 @@ def main() -> None:
 
 def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
     """Compiles a kernel; aligned: all numbers are multiples of 16, which Triton makes use of."""
-    types = {name: _type(name, constants) for name in kernel.arg_names}
-    even = [place for place, name in enumerate(types) if types[name][0] == "*" or aligned]
-    even = [place for place in even if kernel.arg_names[place] not in constants]
+    types = {name: _type(kernel, name, constants) for name in kernel.arg_names}
+    hinted = ("*", "i") if aligned else ("*",)
+    even = [place for place, kind in enumerate(types.values()) if kind.startswith(hinted)]
     source = ASTSource(
         fn=kernel,
         signature=types,
@@ -49,12 +56,15 @@ def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
         print(kernel.__name__, constants, "aligned" if aligned else "", error)
 
 
-def _type(name: str, constants: dict[str, Any]) -> str:
+def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
     if name in constants:
         return "constexpr"
     if name in NUMBERS:
         return "i32"
-    return "*i64" if name in INDICES else "*fp32"
+    if name in REAL + LONG:
+        return "fp32" if name in REAL else "i64"
+    rows = kernel is kernels._dot_rows and name in ("first", "second")
+    return "*i64" if name in INDICES or rows else "*fp32"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ GPU = torch.cuda.is_available()
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 kernels = pytest.importorskip("sepool.nn.kernels")
 gather_kernels = pytest.importorskip("sepool.nn.gather_kernels")
-from sepool.nn.dropout import Dropout, start_of  # noqa: E402
+from sepool.nn.dropout import SALT, Dropout  # noqa: E402
 
 DEVICE = "cuda" if GPU else "cpu"
 WIDTHS = [1, 5, 32, 64, 100]
@@ -77,13 +77,15 @@ def test_copies_of_rows(width):
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 5), (40, 4, 64), (0, 2, 3)])
-def test_dropout_of_replicas_side_by_side(shape):
+@pytest.mark.parametrize("side_by_side", [True, False])
+def test_dropout_of_replicas(shape, side_by_side):
     keys = torch.tensor([3, 2**40 + 7, 12345, 0], device=DEVICE)[: shape[1]]
     rate = torch.tensor([0.0, 0.25, 0.5, 0.9], device=DEVICE)[: shape[1]]
     x = torch.randn(shape, device=DEVICE)
+    x = x if side_by_side else x.flatten(0, 1)
     layer = Dropout(0.0, salt=4)
     layer.keys, layer.rate = keys.cpu(), rate.cpu()
-    found = kernels.drop_rows(x, start_of(keys, 4), rate)
+    found = kernels.drop_rows(x, keys, 4 * SALT & 0xFFFFFFFF, rate)
     torch.testing.assert_close(found.cpu(), layer(x.cpu()))
 
 

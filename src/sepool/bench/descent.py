@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from sepool.bench import protocols
+from sepool.bench.adam import adam_step
 from sepool.bench.units import Result, Unit
 from sepool.nn.dropout import Dropout, Keyed, mix
 
@@ -28,7 +29,7 @@ Build = Callable[[int], nn.Module]
 # else may launch anything but recorded steps.
 LAUNCHING = threading.Lock()
 DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
-BETAS, EPSILON = (0.9, 0.999), 1e-8
+STOPPED = 4  # a group goes on without those that stopped as soon as they are one in so many
 
 
 class Parts(Protocol):
@@ -104,7 +105,7 @@ class Descent(ABC):
             if epoch == last:
                 over = [True] * len(over)
             # A few stragglers more cost less than a new start for every replica that stops.
-            if sum(over) >= max(1, len(over) // 8) or all(over):
+            if sum(over) >= max(1, len(over) // STOPPED) or all(over):
                 share = (perf_counter() - began - spent) / len(over)
                 spent = perf_counter() - began
                 with LAUNCHING:
@@ -148,8 +149,9 @@ class Descent(ABC):
 
     def _begin_step(self) -> None:
         self.steps += 1
+        keys = mix(self.keys + self.steps * 0x9E3779B1) if self.keyed else None
         for layer in self.keyed:
-            layer.keys = mix(self.keys + self.steps * 0x9E3779B1)
+            layer.keys = keys
 
     def _end_step(self, loss: Tensor) -> None:
         """Follows the gradient of these losses, one a replica."""
@@ -163,18 +165,11 @@ class Descent(ABC):
 
     def _descend(self) -> None:
         """Clips the gradient of every replica, then a step of Adam."""
-        grad = self.gradient
-        if math.isfinite(self.protocol.clip):
-            norm = grad.norm(dim=1, keepdim=True)
-            grad *= (self.protocol.clip / (norm + 1e-6)).clamp_(max=1)
+        rate, clip = self._rate_now(), self.protocol.clip
+        norm = self.gradient.norm(dim=1, keepdim=True) if math.isfinite(clip) else None
+        state = self.weights, self.gradient, self.moments, self.steps, rate
         for part, decay in self.decays:
-            grad[:, part].addcmul_(self.weights[:, part], decay)
-        first, second = self.moments
-        first.lerp_(grad, 1 - BETAS[0])
-        second.mul_(BETAS[1]).addcmul_(grad, grad, value=1 - BETAS[1])
-        ones = [1 - beta ** self.steps.float() for beta in BETAS]
-        denominator = (second / ones[1]).sqrt_().add_(EPSILON)
-        self.weights.addcdiv_(first * (-self._rate_now() / ones[0]), denominator)
+            adam_step(*state, decay, norm, clip, part)
 
     def _rate_now(self) -> Tensor:
         """The learning rates."""
@@ -277,11 +272,16 @@ def first_buffers(replicas: int, build: Build) -> Tensor:
 
 
 class _Undrawn(TorchFunctionMode):
-    """Leaves out the drawing of weights that are replaced at once."""
+    """Leaves out the drawing of weights that are replaced at once.
+
+    A GPU's random numbers must not be touched while another thread records a step.
+    """
+
+    names = ("uniform_", "normal_", "kaiming_uniform_", "xavier_uniform_", "trunc_normal_")
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        if func in (Tensor.uniform_, Tensor.normal_):
-            return args[0]
+        if getattr(func, "__name__", "") in self.names:  # PyTorch asks at several places
+            return args[0] if args else kwargs["tensor"]
         return func(*args, **(kwargs or {}))

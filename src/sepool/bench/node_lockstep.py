@@ -169,7 +169,7 @@ class Encoding(NodeLockstep):
         self.lr = torch.tensor(rates, device=self.device).unsqueeze(1)
         patience = [int(_extra(u.config, "encoder_patience", 20)) for u in self.units]
         self.patience = torch.tensor(patience, device=self.device)
-        self.decays = []
+        self.decays = [(slice(None), torch.zeros_like(self.lr))]
 
 
 def rates_of(config: Config) -> list[float]:

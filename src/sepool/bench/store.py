@@ -262,10 +262,9 @@ def _adopt_padding(sizes: Tensor, real: Tensor, below: int) -> Tensor:
     would be the longest sum of all, and everything would wait for it.
     """
     extra = below - sizes.sum(1, keepdim=True)
-    places = torch.arange(sizes.size(1), device=sizes.device) - real
-    parents = sizes.size(1) - real
-    share = (places + 1) * extra // parents - places * extra // parents
-    return torch.where(places < 0, sizes, share).flatten()
+    ends = torch.arange(sizes.size(1) + 1, device=sizes.device) - real
+    share = (ends * extra // (sizes.size(1) - real)).diff(dim=1)
+    return torch.where(ends[:, :-1] < 0, sizes, share).flatten()
 
 
 def _cut(rows: _Rows, source: Tensor, room: int) -> Prepared:

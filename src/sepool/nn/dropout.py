@@ -15,7 +15,7 @@ if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
         from sepool.nn import kernels
 
-_MASK = 0xFFFFFFFF
+SALT, _MASK = 0x85EBCA6B, 0xFFFFFFFF
 
 
 class Keyed(nn.Module):
@@ -66,9 +66,9 @@ class Dropout(Keyed):
             return F.dropout(x, float(self.rate))
         replicas = len(self.keys)
         rate = torch.as_tensor(self.rate, device=x.device, dtype=x.dtype).expand(replicas)
-        if x.dim() == 3 and kernels is not None and x.is_cuda and x.dtype == torch.float32:
+        if kernels is not None and x.is_cuda and x.dtype == torch.float32:
             dropped: Tensor = _DropRows.apply(  # type: ignore[no-untyped-call]
-                x, start_of(self.keys, self.salt), rate
+                x, self.keys, self.salt, rate
             )
             return dropped
         if x.dim() == 3:  # replicas side by side: (rows, replicas, width)
@@ -85,18 +85,20 @@ class Dropout(Keyed):
 
 
 class _DropRows(Function):
-    """Dropout of replicas side by side in one pass; what is dropped is found again backward."""
+    """Dropout of replicas in one pass; what is dropped is found again backward."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, start: Tensor, rate: Tensor) -> Tensor:
-        ctx.save_for_backward(start, rate)
-        dropped: Tensor = kernels.drop_rows(x, start, rate)
+    def forward(ctx: Any, x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:
+        ctx.save_for_backward(keys, rate)
+        ctx.salt = salt * SALT & _MASK
+        dropped: Tensor = kernels.drop_rows(x, keys, ctx.salt, rate)
         return dropped
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return kernels.drop_rows(grad, *ctx.saved_tensors), None, None
+        keys, rate = ctx.saved_tensors
+        return kernels.drop_rows(grad, keys, ctx.salt, rate), None, None, None
 
 
 def noise(keys: Tensor, size: int, salt: int = 0) -> Tensor:
@@ -106,13 +108,8 @@ def noise(keys: Tensor, size: int, salt: int = 0) -> Tensor:
 
 def noise_at(keys: Tensor, places: Tensor, salt: int = 0) -> Tensor:
     """A number in [0, 1) for every key (the last axis but one of the result) and place."""
-    start = start_of(keys, salt)
+    start = mix(mix(keys + salt * SALT) + (keys >> 32))
     return mix(places * 0x9E3779B1 + start.unsqueeze(1)).float() * 2.0**-32
-
-
-def start_of(keys: Tensor, salt: int) -> Tensor:
-    """Where the noise of every key starts."""
-    return mix(mix(keys + salt * 0x85EBCA6B) + (keys >> 32))
 
 
 def mix(x: Tensor) -> Tensor:

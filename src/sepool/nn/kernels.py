@@ -81,24 +81,27 @@ def _dot_rows(left, first, right, second, out, rows, width, ROWS: tl.constexpr,
 
 
 @triton.jit
-def _drop_rows(x, start, rate, out, lines, replicas, width, ROWS: tl.constexpr,
-               WIDTH: tl.constexpr):  # fmt: skip
-    """Dropout of ``(rows, replicas, width)``; the same noise as `sepool.nn.dropout.noise_at`.
+def _mix(x):
+    """`sepool.nn.dropout.mix`; modulo 2^32 all of it can be done in 32 bits, which are fast."""
+    x = (x ^ (x >> 16)) * 0x85EBCA6B
+    x = (x ^ (x >> 13)) * 0xC2B2AE35
+    return x ^ (x >> 16)
 
-    Of a hash modulo 2^32 all steps can be taken modulo 2^32, which are the fast ones.
-    """
+
+@triton.jit
+def _drop_rows(x, keys, salt, rate, out, lines, replicas, width, SIDE: tl.constexpr,
+               ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """Dropout of replicas, side by side or one behind the other; see `sepool.nn.dropout`."""
     line = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (line < lines)[:, None] & (column < width)[None, :]
-    replica = line % replicas
-    first = ((line // replicas) * width).to(tl.uint32)
-    begin = tl.load(start + replica, mask=line < lines, other=0).to(tl.uint32)
+    replica = line % replicas if SIDE else line // (lines // replicas)
+    row = line // replicas if SIDE else line % (lines // replicas)
+    key = tl.load(keys + replica, mask=line < lines, other=0)
+    begin = _mix(_mix((key + salt).to(tl.uint32)) + (key >> 32).to(tl.uint32))
     share = tl.load(rate + replica, mask=line < lines, other=0.0)
-    noise = first[:, None] + column.to(tl.uint32)[None, :]
-    noise = noise * 0x9E3779B1 + begin[:, None]
-    noise = (noise ^ (noise >> 16)) * 0x85EBCA6B
-    noise = (noise ^ (noise >> 13)) * 0xC2B2AE35
-    noise = noise ^ (noise >> 16)
+    noise = (row * width).to(tl.uint32)[:, None] + column.to(tl.uint32)[None, :]
+    noise = _mix(noise * 0x9E3779B1 + begin[:, None])
     kept = noise.to(tl.float32) * 2.3283064365386963e-10 >= share[:, None]
     place = line[:, None] * width + column[None, :]
     values = tl.load(x + place, mask=inside, other=0.0) * (1 / (1 - share))[:, None]
@@ -137,13 +140,22 @@ def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tens
     return out
 
 
-def drop_rows(x: Tensor, start: Tensor, rate: Tensor) -> Tensor:
-    """Dropout of ``(rows, replicas, width)`` with a start of the noise and a rate a replica."""
-    x, (rows, replicas, width) = x.contiguous(), x.shape
-    out = torch.empty_like(x)
+def drop_rows(x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:
+    """Dropout with a key and a rate a replica: side by side, or one behind the other in a matrix.
+
+    Args:
+        x: ``(rows, replicas, width)``, or a matrix of equally many rows a replica.
+        keys: what the noise of every replica is made from.
+        salt: what is added to the keys.
+        rate: the share that every replica drops.
+    """
+    x, side, replicas = x.contiguous(), x.dim() == 3, len(keys)
+    out, width = torch.empty_like(x), x.size(-1)
     if x.numel():
-        grid, *tile = _tiles(rows * replicas, width)
-        _drop_rows[grid](x, start, rate.contiguous(), out, rows * replicas, replicas, width, *tile)
+        lines = x.numel() // width
+        grid, *tile = _tiles(lines, width)
+        rate = rate.contiguous()
+        _drop_rows[grid](x, keys, salt, rate, out, lines, replicas, width, side, *tile)
     return out
 
 
