@@ -28,6 +28,7 @@ private:
 
     bool lay_out(const Tree& tree);
     void run_small(const Tree& tree, int passes, std::vector<char>& keep);
+    void fill_tables(const Tree& tree, int passes);
 
     void sort_by_subtree(const Tree& tree);
     void pass(const Tree& tree, double* threshold, const Control& control);
@@ -42,6 +43,7 @@ private:
     // The tables of small trees (compress_small.cpp).
     std::vector<double> sum_;
     std::vector<Node> depth_, nearest_;
+    Node entries_ = 0;
     std::vector<char> kept_;
 };
 

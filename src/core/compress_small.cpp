@@ -27,32 +27,27 @@ bool OptimalCompressor::lay_out(const Tree& tree) {
         entries += depth_[i] + 1;
         if (entries > kMostEntries) return false;
     }
-    log_volume_.resize(entries), sum_.resize(entries), below_.assign(inner, 0.0);
+    entries_ = entries;
     return true;
 }
 
-void OptimalCompressor::run_small(const Tree& tree, int passes, std::vector<char>& keep) {
+// f_{t,j} at the log volumes of all ancestors of t, for all j but the last.
+void OptimalCompressor::fill_tables(const Tree& tree, int passes) {
     const Node n = tree.num_leaves, inner = tree.size() - n;
-    const auto entries = sum_.size();
-    kept_.resize(entries * passes);
-    const Log2 log2;
+    sum_.resize(entries_), seen_.resize(entries_);  // seen_: the log volumes of the ancestors, row by row
     for (Node i = inner - 1; i >= 0; --i) {
-        double* const row = log_volume_.data() + start_[i];
-        if (i < inner - 1) std::copy_n(log_volume_.data() + start_[tree.parent[i + n] - n], depth_[i], row);
-        row[depth_[i]] = log2(tree.volume[i + n]);
+        double* const row = seen_.data() + start_[i];
+        if (i < inner - 1) std::copy_n(seen_.data() + start_[tree.parent[i + n] - n], depth_[i], row);
+        row[depth_[i]] = log_volume_[i];
     }
-    // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
-    for (Node i = 0; i + 1 < inner; ++i) below_[tree.parent[i + n] - n] += below_[i] + static_cast<double>(tree.cut[i + n]);
-    for (Node i = 0; i < inner; ++i) below_[i] *= 2 * log_volume_[start_[i] + depth_[i]];
-
-    for (int j = 0; j < passes; ++j) {
+    for (int j = 0; j + 1 < passes; ++j) {
         std::fill(sum_.begin(), sum_.end(), 0.0);
         for (Node i = 0; i + 1 < inner; ++i) {
             const Node depth = depth_[i];
-            const double* const x = log_volume_.data() + start_[i];
+            const double* const x = seen_.data() + start_[i];
             const double* const children = sum_.data() + start_[i];
             double* const above = sum_.data() + start_[tree.parent[i + n] - n];
-            char* const stays = kept_.data() + entries * j + start_[i];
+            char* const stays = kept_.data() + static_cast<std::size_t>(entries_) * j + start_[i];
             const double cut = 2 * static_cast<double>(tree.cut[i + n]), kept = cut * x[depth] + below_[i];
             const bool tie = cut > 0;  // a node that holds no edge between its children is not worth a level
             below_[i] = children[depth];
@@ -63,15 +58,43 @@ void OptimalCompressor::run_small(const Tree& tree, int passes, std::vector<char
             }
         }
     }
-    // From the root down: levels_ are left below, and the nearest node that stays has the depth nearest_.
+}
+
+void OptimalCompressor::run_small(const Tree& tree, int passes, std::vector<char>& keep) {
+    const Node n = tree.num_leaves, inner = tree.size() - n;
+    const auto entries = static_cast<std::size_t>(entries_);
+    kept_.resize(entries * passes), log_volume_.resize(inner), below_.assign(inner, 0.0);
+    const Log2 log2;
+    // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
+    for (Node i = 0; i < inner; ++i) {
+        log_volume_[i] = log2(tree.volume[i + n]);
+        if (i + 1 < inner) below_[tree.parent[i + n] - n] += below_[i] + static_cast<double>(tree.cut[i + n]);
+        below_[i] *= 2 * log_volume_[i];
+    }
+    if (passes > 1) fill_tables(tree, passes);
+
+    // The last pass is about nodes with all levels left. No node above them stays but the root, so only the first entry of
+    // a row is ever asked for.
+    sum_.assign(inner, 0.0);
+    const double x = log_volume_[inner - 1];
+    char* const last = kept_.data() + entries * (passes - 1);
+    for (Node i = 0; i + 1 < inner; ++i) {
+        const double cut = 2 * static_cast<double>(tree.cut[i + n]);
+        const double kept = cut * log_volume_[i] + below_[i], gone = cut * x + sum_[i];
+        last[start_[i]] = (kept < gone) | ((cut > 0) & (kept == gone));
+        sum_[tree.parent[i + n] - n] += std::min(kept, gone);
+    }
+    // From the root down: levels_ are left below, and the nearest node that stays has the depth nearest_. Where no level is
+    // left, any entry is read and then ignored: no branch that cannot be foreseen.
     levels_.resize(inner), nearest_.resize(inner);
     levels_[inner - 1] = passes, nearest_[inner - 1] = 0;
     for (Node i = inner - 2; i >= 0; --i) {
-        const Node p = tree.parent[i + n] - n;
-        const bool stays = levels_[p] > 0 && kept_[entries * (levels_[p] - 1) + start_[i] + nearest_[p]];
+        const Node p = tree.parent[i + n] - n, left = levels_[p];
+        const char any = left > 0;
+        const char stays = kept_[entries * (left - any) + start_[i] + nearest_[p]] & any;
         keep[i + n] = stays;
-        levels_[i] = levels_[p] - stays;
-        nearest_[i] = stays ? depth_[i] : nearest_[p];
+        levels_[i] = left - stays;
+        nearest_[i] = nearest_[p] + stays * (depth_[i] - nearest_[p]);
     }
 }
 
