@@ -1,6 +1,8 @@
 // The canonical order of at most 64 nodes whose edges are all alike. The same steps as in canonical.cpp, but cells are words
 // of bits: all nodes see a splitter at once, and nothing is sorted.
 
+#include <algorithm>
+
 #include "canonical.hpp"
 #include "masks.hpp"
 
@@ -10,13 +12,12 @@ namespace {
 class SmallCanonical {
 public:
     explicit SmallCanonical(const GraphView& graph) : n_(graph.num_nodes) {
+        fill_masks(graph, near_, [](Node u) { return u; });
         Mask by_degree[kMaskBits], degrees = 0;
+        std::fill_n(by_degree, n_, 0);
         for (Node u = 0; u < n_; ++u) {
-            Mask near = 0;
-            for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) near |= bit(graph.indices[e]);
-            near_[u] = near;
             const auto degree = static_cast<int>(graph.indptr[u + 1] - graph.indptr[u]);
-            by_degree[degree] = (degrees & bit(degree) ? by_degree[degree] : 0) | bit(u);
+            by_degree[degree] |= bit(u);
             degrees |= bit(degree);
         }
         int begin = 0;
@@ -58,10 +59,11 @@ private:
 
     Mask component(int u) const {
         Mask found = bit(u);
-        for (Mask left = found; left;) {
-            const Mask more = near_[least(left)] & ~found;
-            found |= more;
-            left = without_least(left) | more;
+        for (Mask last = found; last;) {  // ring by ring around u
+            Mask next = 0;
+            for (; last; last = without_least(last)) next |= near_[least(last)];
+            last = next & ~found;
+            found |= next;
         }
         return found;
     }
@@ -77,7 +79,6 @@ private:
         const Mask several = without_least(nodes) ? ~Mask{0} : 0;
         open_ = (open_ & ~bit(begin)) | (several & bit(begin));
         open_nodes_ = (open_nodes_ & ~nodes) | (several & nodes);
-        for (Mask left = nodes; left; left = without_least(left)) cell_of_[least(left)] = static_cast<std::uint8_t>(begin);
     }
 
     void refine() {
@@ -90,29 +91,21 @@ private:
         }
     }
 
-    // Where the cells of these nodes begin, all of which are open.
-    Mask cells_of(Mask nodes) const {
-        Mask cells = 0;
-        while (nodes) {
-            const int at = cell_of_[least(nodes)];
-            cells |= bit(at);
-            nodes &= ~cell_[at];
-        }
-        return cells;
-    }
-
+    // Splits the cells of which some nodes, but not all, are touched. There are few open cells: looking at each is quicker than
+    // finding out which to look at.
     void refine_by_node(Mask touched) {
-        for (Mask cells = cells_of(touched); cells; cells = without_least(cells)) {
+        if (!touched) return;
+        for (Mask cells = open_; cells; cells = without_least(cells)) {
             const int begin = least(cells);
             split_in_two(begin, cell_[begin] & touched);
         }
     }
 
-    // Cuts the last nodes off a cell, unless they are all of it. A queued cell stays queued and its other part joins it; else
+    // Cuts the last nodes off a cell, unless they are all of it or none. A queued cell stays queued and its other part joins it; else
     // the smaller part is enough.
     void split_in_two(int begin, Mask last) {
         const Mask first = cell_[begin] ^ last;
-        if (!first) return;
+        if (!first || !last) return;
         const int size = size_of(first), part = begin + size;
         place(begin, first);
         place(part, last);
@@ -138,11 +131,9 @@ private:
         }
         int digits = 1;
         while (digits < 8 && count[digits]) ++digits;
-        for (Mask cells = cells_of(touched); cells; cells = without_least(cells)) {
-            const int begin = least(cells);
-            if (digits == 1) split_in_two(begin, cell_[begin] & touched);
-            else split(begin, count, digits);
-        }
+        if (digits == 1) return refine_by_node(touched);
+        for (Mask cells = open_; cells; cells = without_least(cells))
+            if (cell_[least(cells)] & touched) split(least(cells), count, digits);
     }
 
     // Splits a cell by the counts of its nodes, the smallest first. As above, the largest part can be left out of the queue.
@@ -179,7 +170,7 @@ private:
     Mask near_[kMaskBits], cell_[kMaskBits];  // the neighbours of a node; the cell that begins at a place
     Mask open_ = 0, open_nodes_ = 0;          // where cells of several nodes begin, and the nodes in them
     Mask queued_ = 0;
-    std::uint8_t cell_of_[kMaskBits], queue_[kMaskBits];  // of nodes in open cells
+    std::uint8_t queue_[kMaskBits];
     unsigned head_ = 0, tail_ = 0;
     bool connected_ = false;  // known to be
 };

@@ -12,8 +12,14 @@ constexpr Node kAhead = 32;  // nodes from one that is asked for to the one at h
 
 }  // namespace
 
+void Filler::check_rise(int height) const {
+    if (rise_ > height) throw std::logic_error("a compressed tree is higher than asked for");
+}
+
 double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out) {
+    if (is_small(tree, height)) return run_small(tree, keep, height, graph, name, out);
     const Node n = tree.num_leaves, size = tree.size(), root = tree.root();
+    const auto name_of = [name](Node u) { return name ? name[u] : u; };
     // Number the kept nodes from the root down; near_[t - n] is the lowest kept node at or above the inner node t.
     near_.resize(size - n);
     Node count = 0;
@@ -37,10 +43,10 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     for (Node u = 0; u < n; ++u) {
         if (u + kAhead < n) prefetch(&kept_[above_[u + kAhead]]);
         Kept& k = kept_[above_[u]];
-        const Node first = name ? name[u] : u;
+        const Node first = name_of(u);
         leaf_of_[first] = u;
         k.first = std::min(k.first, first);
-        k.loops += graph.loop(u);
+        k.loops += graph.loop(first);
         k.rise = std::max(k.rise, Node{1});
     }
     for (Node i = count - 1; i > 0; --i) {
@@ -52,7 +58,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         up.loops += k.loops;
     }
     rise_ = kept_[0].rise;
-    if (rise_ > height) throw std::logic_error("a compressed tree is higher than asked for");
+    check_rise(height);
     kept_[0].rise = height;
 
     // The kept nodes of every level by first leaf: each stands on the levels from its own up to its parent's. Leaves that
@@ -91,7 +97,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     const auto write = [&](std::size_t at, Node node) {
         if (node < 0) {
             out.volume[base + at] = tree.volume[-1 - node];
-            out.cut[base + at] = tree.volume[-1 - node] - graph.loop(-1 - node);
+            out.cut[base + at] = tree.volume[-1 - node] - graph.loop(name_of(-1 - node));
         } else {
             out.volume[base + at] = kept_[node].volume;
             out.cut[base + at] = kept_[node].volume - kept_[node].loops - 2 * kept_[node].inside;
@@ -126,7 +132,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     double sum = 0;
     for (Node u = 0; u < n; ++u) {
         if (u + kAhead < n) prefetch(&kept_[above_[u + kAhead]]);
-        const Weight leaving = tree.volume[u] - graph.loop(u);
+        const Weight leaving = tree.volume[u] - graph.loop(name_of(u));
         if (leaving > 0) sum += static_cast<double>(leaving) * (log2(kept_[above_of(-1 - u)].volume) - log2(tree.volume[u]));
     }
     for (Node i = 1; i < count; ++i) {

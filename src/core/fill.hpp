@@ -1,6 +1,7 @@
 // Stage 3: FILL, which gives every leaf the same depth, and the tree as level-by-level arrays.
 #pragma once
 
+#include "pages.hpp"
 #include "types.hpp"
 
 namespace sepool {
@@ -16,7 +17,9 @@ struct Levels {
 
     // Room for `times` as much as is there.
     void reserve(double times) {
-        const auto more = [times](auto& values) { values.reserve(static_cast<std::size_t>(times * static_cast<double>(values.size()))); };
+        const auto more = [times](auto& values) {
+            reserve_on_large_pages(values, static_cast<std::size_t>(times * static_cast<double>(values.size())));
+        };
         more(count), more(parent), more(volume), more(cut), more(entropy);
     }
 
@@ -25,14 +28,19 @@ struct Levels {
 
 class Filler {
 public:
-    // Appends the tree made of the kept nodes of `tree`. `name[u]` is the caller's number of leaf u (null: u itself). The chains
-    // that FILL adds change no entropy (Proposition 1). Returns the entropy.
+    // Appends the tree made of the kept nodes of `tree`. `name[u]` is the number of leaf u in `graph` and for the caller (null: u
+    // itself). The chains that FILL adds change no entropy (Proposition 1). Returns the entropy.
     double run(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name, Levels& out);
 
     // The height of the last tree before chains were added.
     Node rise() const { return rise_; }
 
 private:
+    static bool is_small(const Tree& tree, int height);
+    double run_small(const Tree& tree, const std::vector<char>& keep, int height, const GraphView& graph, const Node* name,
+                     Levels& out);  // fill_small.cpp
+    void check_rise(int height) const;
+
     struct Kept {  // a node that stays, by falling position in the tree: the root is the first
         Node above, first, rise, number;
         Weight volume, inside, loops;

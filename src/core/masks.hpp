@@ -1,7 +1,8 @@
 // Sets of at most 64 nodes as the bits of a word.
 #pragma once
 
-#include <cstdint>
+#include "types.hpp"
+
 #if defined(_MSC_VER)
 #include <intrin.h>
 #endif
@@ -33,6 +34,18 @@ inline int size_of(Mask set) {
     set = (set & 0x3333333333333333ULL) + ((set >> 2) & 0x3333333333333333ULL);
     set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
     return static_cast<int>((set * 0x0101010101010101ULL) >> 56);
+}
+
+// The neighbours of every node of a small graph, under the numbers that `number` gives them. Rows hold no repeats, so the bits of
+// a row are what changes from its begin to its end while all bits are flipped one after the other: one straight loop
+// instead of one for every row, whose lengths cannot be foreseen.
+template <class Number>
+void fill_masks(const GraphView& graph, Mask* near, Number number) {
+    Mask flipped[kMaskBits * kMaskBits];
+    const Edge begin = graph.indptr[0], arcs = graph.num_arcs();
+    Mask all = flipped[0] = 0;
+    for (Edge e = 0; e < arcs; ++e) flipped[e + 1] = all ^= bit(number(graph.indices[begin + e]));
+    for (Node u = 0; u < graph.num_nodes; ++u) near[u] = flipped[graph.indptr[u + 1] - begin] ^ flipped[graph.indptr[u] - begin];
 }
 
 }  // namespace sepool

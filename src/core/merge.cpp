@@ -36,7 +36,7 @@ bool is_small_problem(std::int64_t clusters, std::int64_t pairs) { return cluste
 const std::vector<Pair>& Merger::run(MergeProblem& problem, Linkage linkage, const Control& control) {
     merges_.clear();
     if (is_small_problem(static_cast<std::int64_t>(problem.volume.size()), static_cast<std::int64_t>(problem.pairs.size())))
-        fits_masks(problem) ? merge_by_masks(problem, linkage, merges_) : run_small(problem, linkage);
+        fits_masks(static_cast<Node>(problem.volume.size())) ? merge_by_masks(problem, linkage, merges_) : run_small(problem, linkage);
     else merge_by_heap(problem, linkage, merges_, control);
     return merges_;
 }

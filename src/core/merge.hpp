@@ -46,13 +46,16 @@ private:
 bool is_small_problem(std::int64_t clusters, std::int64_t pairs);
 
 // What is behind Merger for problems of at most 64 clusters (merge_small.cpp).
-bool fits_masks(const MergeProblem& problem);
-void merge_by_masks(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges);
+bool fits_masks(Node clusters);
+void merge_by_masks(const MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges);
 
 // The exact lazy heap behind Merger for graphs too large to scan (merge_heap.cpp).
 void merge_by_heap(MergeProblem& problem, Linkage linkage, std::vector<Pair>& merges, const Control& control);
 
 // The problem of a whole graph.
 void fill_problem(const GraphView& graph, MergeProblem& problem);
+
+// The same for a graph that fits masks, whose nodes are renumbered on the way: cluster i is the node order[i].
+void fill_problem(const GraphView& graph, const Node* order, MergeProblem& problem);
 
 }  // namespace sepool

@@ -32,9 +32,23 @@ bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTin
 }  // namespace
 
 void Builder::merge_tree(const GraphView& graph, Linkage linkage, Tree& tree, const Control& control) {
-    tree.start(graph);
     fill_problem(graph, problem_);
-    for (const Pair& p : merger_.run(problem_, linkage, control)) tree.merge(p.a, p.b, p.c);
+    merge_problem(linkage, tree, control);
+}
+
+void Builder::merge_problem(Linkage linkage, Tree& tree, const Control& control) {
+    const auto n = static_cast<Node>(problem_.volume.size());
+    tree.num_leaves = n;
+    tree.volume.assign(problem_.volume.begin(), problem_.volume.end());
+    const std::vector<Pair>& merges = merger_.run(problem_, linkage, control);
+    const std::size_t size = n + merges.size();
+    tree.parent.assign(size, -1), tree.volume.resize(size), tree.cut.assign(size, 0);
+    Node t = n;
+    for (const Pair& p : merges) {
+        tree.parent[p.a] = tree.parent[p.b] = t;
+        tree.volume[t] = tree.volume[p.a] + tree.volume[p.b];
+        tree.cut[t++] = p.c;
+    }
     tree.close();
 }
 
@@ -50,20 +64,24 @@ void Builder::build(const GraphView& given, const Options& options, Levels& out,
     }
     control.enter("labelling", 0.0);
     const std::vector<Node>& order = canonical_.order(graph, control);
-    relabel(graph, order, relabelled_, position_);
-    const GraphView view = relabelled_.view();
-    control.enter("merging", 0.1);
-    if (options.method == Method::paper) {
-        merge_tree(view, Linkage::gain, tree_, control);
-        control.enter("compressing", 0.8);
-        remove_greedily(tree_, options.height, keep_, control);
+    const bool small = is_small_problem(graph.num_nodes, graph.num_arcs() / 2);
+    const Linkage linkage = options.method == Method::paper ? Linkage::gain : Linkage::relative;
+    GraphView view;
+    if (small && fits_masks(graph.num_nodes) && options.method != Method::best) {  // not worth a relabelled copy
+        fill_problem(graph, order.data(), problem_);
+        merge_problem(linkage, tree_, control);
     } else {
-        if (is_small_problem(view.num_nodes, view.num_arcs() / 2)) merge_tree(view, Linkage::relative, tree_, control);
+        relabel(graph, order, relabelled_, position_);
+        view = relabelled_.view();
+        control.enter("merging", 0.1);
+        if (small || options.method == Method::paper) merge_tree(view, linkage, tree_, control);
         else merge_by_rounds(view, tree_, control);
-        if (options.method == Method::best) refine(view, options, control);
-        else compress_.run(tree_, options.height, keep_, control);
     }
-    fill_.run(tree_, keep_, options.height, view, order.data(), out);
+    if (options.method != Method::best) control.enter("compressing", 0.8);
+    if (options.method == Method::paper) remove_greedily(tree_, options.height, keep_, control);
+    else if (options.method == Method::fast) compress_.run(tree_, options.height, keep_, control);
+    else refine(view, options, control);
+    fill_.run(tree_, keep_, options.height, graph, order.data(), out);
 }
 
 // Compresses the tree at hand and keeps it if its entropy is the lowest so far. Returns its entropy.
@@ -203,11 +221,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
                 Levels& levels = out[num_threads == 1 ? 0 : r];
                 const std::int64_t first = r * run, last = std::min(num_graphs, first + run);
                 for (std::int64_t b = first; b < last; ++b) {
-                    GraphView g = graphs;
-                    g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
-                    g.indptr += node_ptr[b];
-                    if (g.loops) g.loops += node_ptr[b];
-                    builder.build(g, options, levels, control);
+                    builder.build(graphs.part(node_ptr[b], node_ptr[b + 1]), options, levels, control);
                     control.check();
                 }
                 control.done.fetch_add(last - first, std::memory_order_relaxed);

@@ -30,6 +30,7 @@ public:
     void merge_tree(const GraphView& graph, Linkage linkage, Tree& tree, const Control& control);
 
 private:
+    void merge_problem(Linkage linkage, Tree& tree, const Control& control);
     void refine(const GraphView& graph, const Options& options, Control& control);
     void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
     double compete(const GraphView& graph, int height, const Control& control);

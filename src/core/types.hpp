@@ -23,6 +23,13 @@ struct GraphView {
     const Weight* loops = nullptr;    // null: no loops; what loops add to each node's volume
 
     Edge num_arcs() const { return indptr[num_nodes] - indptr[0]; }
+    GraphView part(Edge first, Edge last) const {  // one graph of a batch, by its nodes
+        GraphView g = *this;
+        g.num_nodes = static_cast<Node>(last - first);
+        g.indptr += first;
+        if (g.loops) g.loops += first;
+        return g;
+    }
     Weight weight(Edge e) const { return weights ? weights[e] : 1; }
     Weight loop(Node u) const { return loops ? loops[u] : 0; }
     Weight degree(Node u) const {  // weight of the edges at u, loops left out
