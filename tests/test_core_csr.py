@@ -69,6 +69,34 @@ def test_rows_hold_what_was_listed(graph, both, self_loops, ids):
     )
 
 
+def same(rows, others) -> bool:
+    """Whether two sets of rows are the same, array by array."""
+    return all(
+        x is y is None or (x.dtype == y.dtype and x.tolist() == y.tolist())
+        for x, y in zip(rows, others, strict=True)
+    )
+
+
+@given(shapes.graphs(max_nodes=70, weights="ones"), st.booleans(), st.booleans())
+def test_edges_without_weights_weigh_one(graph, both, self_loops):
+    """Lists without weights have a way of their own if their graph is small."""
+    n, edges = graph
+    listed = [*edges, *((v, u, w) for u, v, w in edges if u != v)] if both else edges
+    plain = [(u, v) for u, v, _ in listed]
+    options = {"both": both, "self_loops": self_loops}
+    assert same(csr(n, plain, **options), csr(n, listed, **options))
+
+
+@pytest.mark.parametrize("ids", [np.int32, np.int64])
+def test_columns_are_read_where_they_lie(ids):
+    table = np.array([(0, 9, 1), (3, 9, 2), (2, 9, 1)], ids)
+    nodes, ends, options = [0, 4], [0, 3], {"both": False, "self_loops": False, "symmetrise": False}
+    for step in (1, -1):
+        u, v = table[::step, 0], table[::step, 2]
+        rows = _core.csr(np.array(nodes), np.array(ends), u, v, None, **options)
+        assert same(rows, csr(4, [(0, 1), (3, 2), (2, 1)]))
+
+
 def test_symmetrised_arcs_add_up():
     rows = csr(3, [(0, 1, 2.0), (1, 0, 3.0), (2, 1, 1.0)], both=True, symmetrise=True)
     assert as_weights(rows)[0] == {(0, 1): 5, (1, 0): 5, (1, 2): 1, (2, 1): 1}

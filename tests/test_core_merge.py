@@ -167,6 +167,7 @@ BAD_ROWS = {
     "too few loops": ([0, 1, 2], [1, 0], None, [1]),
     "a negative loop": ([0, 1, 2], [1, 0], None, [-1, 0]),
     "one way only": ([0, 1, 1], [1], None, None),
+    "more neighbours than nodes": ([0, 2, 4], [1, 1, 0, 0], None, None),
 }
 
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "../core/check.hpp"
 #include "../core/csr.hpp"
 #include "../core/methods.hpp"
 
@@ -24,6 +25,8 @@ namespace {
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;  // one of an edge table: entries may lie apart
 template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 
@@ -44,13 +47,14 @@ nb::object give_or_none(std::vector<T>&& values) {
 [[noreturn]] void fail(const std::string& text) { throw std::invalid_argument(text); }
 
 template <class Id>
-nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, In<Id> u, In<Id> v, std::optional<In<double>> w, bool both,
+nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u, Column<Id> v, std::optional<In<double>> w, bool both,
               bool self_loops, bool symmetrise) {
     EdgeLists<Id> lists;
     lists.num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
     if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0))
         fail("node_ptr and edge_ptr must have the same length, one or more");
     lists.node_ptr = node_ptr.data(), lists.edge_ptr = edge_ptr.data(), lists.u = u.data(), lists.v = v.data();
+    lists.step_u = u.stride(0), lists.step_v = v.stride(0);
     for (std::int64_t b = 0; b <= lists.num_graphs; ++b) {
         const bool ok = b == 0 ? lists.node_ptr[0] == 0 && lists.edge_ptr[0] == 0
                                : lists.node_ptr[b] >= lists.node_ptr[b - 1] && lists.edge_ptr[b] >= lists.edge_ptr[b - 1];
@@ -142,43 +146,12 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs))
         fail("indices and weights must have as many entries as indptr says");
     if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
-    // A random bilinear form of A - A^T: 0 for symmetric rows, and for no others but by an accident of one in 2^64.
-    const auto left = [](std::int64_t u) {
-        std::uint64_t x = (static_cast<std::uint64_t>(u) + 1) * 0x9e3779b97f4a7c15ULL;
-        x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ULL;
-        return x ^ (x >> 32);
-    };
-    const auto right = [](std::uint64_t x) { return (x ^ (x >> 30)) * 0x94d049bb133111ebULL; };  // of the same node
-    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
-        const std::int64_t n = nodes[b] - nodes[b - 1];
-        std::uint64_t form = 0;
-        for (std::int64_t u = 0; u < n; ++u) {
-            std::uint64_t by_left = 0, by_right = 0;
-            for (Edge e = rows[nodes[b - 1] + u]; e < rows[nodes[b - 1] + u + 1]; ++e) {
-                const Node v = indices.data()[e];
-                if (v < 0 || v >= n) fail("indices name node " + std::to_string(v) + " of " + std::to_string(n));
-                const std::uint64_t x = left(v), w = weights ? static_cast<std::uint64_t>(weights->data()[e]) : 1;
-                by_left += w * x, by_right += w * right(x);
-            }
-            form += left(u) * by_right - right(left(u)) * by_left;
-        }
-        if (form != 0) fail("the rows are not symmetric");
-    }
-    for (std::size_t e = 0; weights && e < arcs; ++e)
-        if (weights->data()[e] <= 0) fail("weights must be positive, not " + std::to_string(weights->data()[e]));
-    for (std::size_t u = 0; loops && u < total; ++u)
-        if (loops->data()[u] < 0) fail("loops must not be negative, not " + std::to_string(loops->data()[u]));
-    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
-        double volume = 0;
-        for (Edge e = rows[nodes[b - 1]]; weights && e < rows[nodes[b]]; ++e) volume += static_cast<double>(weights->data()[e]);
-        for (std::int64_t u = nodes[b - 1]; loops && u < nodes[b]; ++u) volume += static_cast<double>(loops->data()[u]);
-        if (volume > 0x1p62) fail("the weights of graph " + std::to_string(b - 1) + " add up to more than 2^62");
-    }
     GraphView view;
     view.num_nodes = static_cast<Node>(total);
     view.indptr = rows, view.indices = indices.data();
     if (weights) view.weights = weights->data();
     if (loops) view.loops = loops->data();
+    check_graphs(static_cast<std::int64_t>(node_ptr.shape(0)) - 1, nodes, view);
     return view;
 }
 

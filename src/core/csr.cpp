@@ -149,6 +149,8 @@ double take_out_divisor(Graph& g, std::int64_t first_row, std::int64_t last_row)
 template <class Id>
 Csr build_csr(const EdgeLists<Id>& lists) {
     Csr out;
+    if (build_small_csr(lists, out)) return out;
+    out = {};
     Graph& g = out.graph;
     const std::int64_t total_nodes = lists.node_ptr[lists.num_graphs];
     for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
@@ -165,7 +167,7 @@ Csr build_csr(const EdgeLists<Id>& lists) {
         const std::int64_t base = lists.node_ptr[b], n = lists.node_ptr[b + 1] - base;
         std::uint64_t form = 0;
         for (std::int64_t i = lists.edge_ptr[b]; i < lists.edge_ptr[b + 1]; ++i) {
-            const std::int64_t u = lists.u[i], v = lists.v[i];
+            const std::int64_t u = lists.source(i), v = lists.target(i);
             if (u < 0 || v < 0 || u >= n || v >= n)
                 fail("edge " + std::to_string(i - lists.edge_ptr[b]) + where(b, lists.num_graphs) + " names node " +
                      std::to_string(u < 0 || u >= n ? u : v) + ", but the graph has " + std::to_string(n) + " nodes (ids 0 to " +
@@ -195,11 +197,11 @@ Csr build_csr(const EdgeLists<Id>& lists) {
         std::vector<Edge> next(g.indptr.begin(), g.indptr.end() - 1);
         for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
             const std::int64_t first = lists.edge_ptr[b], m = lists.edge_ptr[b + 1] - first;
-            const auto counts = [&](std::int64_t i) { return lists.self_loops || lists.u[first + i] != lists.v[first + i]; };
+            const auto counts = [&](std::int64_t i) { return lists.self_loops || lists.source(first + i) != lists.target(first + i); };
             if (lists.w) out.unit[b] = quantise(lists.w + first, m, counts, where(b, lists.num_graphs));
             Edge* at = next.data() + lists.node_ptr[b];
             for (std::int64_t i = 0; i < m; ++i) {
-                const Node u = static_cast<Node>(lists.u[first + i]), v = static_cast<Node>(lists.v[first + i]);
+                const Node u = static_cast<Node>(lists.source(first + i)), v = static_cast<Node>(lists.target(first + i));
                 const Weight w = lists.w ? quantise.units[i] : 1;
                 if (u == v) {
                     if (loops) g.loops[lists.node_ptr[b] + u] += lists.both ? w : 2 * w;

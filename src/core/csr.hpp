@@ -15,9 +15,13 @@ struct EdgeLists {
     const std::int64_t* edge_ptr = nullptr;
     const Id* u = nullptr;
     const Id* v = nullptr;
+    std::int64_t step_u = 1, step_v = 1;  // from one edge to the next: 2 in a table with a row an edge
     const double* w = nullptr;  // null: every edge weighs 1
     bool both = false;          // every edge is listed in both directions
     bool self_loops = false;    // count loops in the volumes instead of dropping them
+
+    Id source(std::int64_t i) const { return u[i * step_u]; }
+    Id target(std::int64_t i) const { return v[i * step_v]; }
 };
 
 struct Csr {
@@ -28,5 +32,10 @@ struct Csr {
 // Throws std::invalid_argument with the offending value in its text.
 template <class Id>
 Csr build_csr(const EdgeLists<Id>& lists);
+
+// What is behind build_csr for many small graphs (csr_small.cpp). False: there is something in the lists that needs a closer
+// look, and `out` is not to be used.
+template <class Id>
+bool build_small_csr(const EdgeLists<Id>& lists, Csr& out);
 
 }  // namespace sepool

@@ -177,7 +177,6 @@ def compress(
     if counts.size and counts.min() < 1:
         which = f" {int(counts.argmin())}" if len(counts) > 1 else ""
         raise ValueError(f"graph{which} has no nodes; a coding tree needs at least one")
-    u, v = np.ascontiguousarray(u), np.ascontiguousarray(v)
     w = None if w is None else np.ascontiguousarray(w)
     return _core.csr(
         node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops, symmetrise=False

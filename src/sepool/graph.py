@@ -243,21 +243,25 @@ def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
     """The fast way in, for NumPy edge arrays of one shape; None for anything else."""
-    if not graphs or not all(type(graph) is np.ndarray for graph in graphs):
+    if set(map(type, graphs)) != {np.ndarray}:
         return None
     try:
         edges = from_array(np.concatenate(graphs))
     except (TypeError, ValueError):
         return None  # the slow way finds out which graph it is
-    lengths = np.fromiter(map(len, graphs), np.int64, len(graphs))
-    ends = pointers(lengths)
-    counts = np.zeros(len(graphs), np.int64)
-    full = lengths > 0
-    if full.any():
-        counts[full] = 1 + np.maximum.reduceat(np.maximum(edges.u, edges.v), ends[:-1][full])
-    nodes = pointers(counts if num_nodes is None else num_nodes)
+    ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
+    nodes = pointers(_counts(edges, ends) if num_nodes is None else num_nodes)
     w = edges.w if weight else None
     return GraphBatch(nodes, *compress(nodes, ends, edges.u, edges.v, w, False, self_loops))
+
+
+def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The highest id plus one in every part of an edge list."""
+    counts = np.zeros(len(ends) - 1, np.int64)
+    full = np.diff(ends) > 0
+    if full.any():
+        counts[full] = 1 + np.maximum.reduceat(np.maximum(edges.u, edges.v), ends[:-1][full])
+    return counts
 
 
 def _build(edges: Edges, self_loops: bool) -> Graph:

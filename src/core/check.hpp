@@ -1,0 +1,12 @@
+// Graphs that come as rows are checked before they are trusted.
+#pragma once
+
+#include "types.hpp"
+
+namespace sepool {
+
+// Throws std::invalid_argument unless all neighbours exist, rows are symmetric and not too long, weights are positive, loops are not negative, and
+// volumes can be added. node_ptr and the view describe a disjoint union; its pointers are in order.
+void check_graphs(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs);
+
+}  // namespace sepool
