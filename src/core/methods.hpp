@@ -30,7 +30,7 @@ public:
     void merge_tree(const GraphView& graph, Linkage linkage, Tree& tree, const Control& control);
 
 private:
-    void merge_problem(Linkage linkage, Tree& tree, const Control& control);
+    void merge_problem(Linkage linkage, Tree& tree, const Control& control);  // stage 1 of problem_, which is used up
     void refine(const GraphView& graph, const Options& options, Control& control);
     void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
     double compete(const GraphView& graph, int height, const Control& control);
