@@ -1,189 +1,217 @@
+"""The command line as a whole: help, speed, pipes, Ctrl-C and missing packages."""
+
 from __future__ import annotations
 
-import csv
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
-from importlib import metadata
+import time
 
+import numpy as np
 import pytest
 
 import sepool
 
 pytest.importorskip("typer")
-pytest.importorskip("rich")
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from sepool import cli
+from sepool.errors import EXIT_CODES
 
-BRIDGE = "ann bob\nbob cat\ncat ann\ncat dan\ndan eve\neve fay\nfay dan\n"
-
-
-@pytest.fixture
-def graph(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "graph.txt").write_text(BRIDGE)
-    return "graph.txt"
+GROUP = get_command(cli.app)
+WITH_JSON = {"tree", "plot", "explore", "reproduce", "report", "list", "doctor"}
 
 
-def run(*args: str, code: int = 0):
-    result = CliRunner().invoke(cli.app, args)
-    assert result.exit_code == code, result.output
-    return result
+def start(*args: str, **options) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "sepool", *args]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **{**pipes, **options})
 
 
-def test_summary(graph):
-    lines = run("tree", graph).output.splitlines()
-    assert lines[0] == "graph.txt: 6 nodes, 7 edges"
-    assert lines[1].startswith("height 2, method best, ")
-    assert lines[2] == "entropy 1.6995 bits, 33.5% less than without clusters (2.5567)"
-    assert lines[3].split() == ["level", "clusters", "smallest", "median", "largest"]
-    assert lines[4].split() == ["1", "2", "3", "3", "3"]
+def run(*args: str, **options) -> tuple[int, str, str]:
+    with start(*args, **options) as process:
+        out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
 
 
-def test_json(graph):
-    summary = json.loads(run("tree", graph, "--height", "3", "--seed", "5", "--json").output)
-    assert summary["graph"] == "graph.txt"
-    assert (summary["nodes"], summary["edges"], summary["height"]) == (6, 7, 3)
-    assert (summary["method"], summary["seed"]) == ("best", 5)
-    assert summary["entropy"] <= 1.6996
-    assert summary["one_dimensional_entropy"] == pytest.approx(2.5567, abs=5e-5)
-    assert summary["seconds"] >= 0
-    assert [level["level"] for level in summary["levels"]] == [1, 2]
-
-
-@pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
-def test_output(graph, name):
-    run("tree", graph, "-o", name)
-    tree = sepool.CodingTree.load(name)
-    assert tree.names == ("ann", "bob", "cat", "dan", "eve", "fay")
-    assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
-
-
-def test_labels(graph):
-    run("tree", graph, "--height", "3", "--method", "fast", "--labels", "labels.csv")
-    with open("labels.csv", newline="") as file:
-        rows = list(csv.reader(file))
-    assert rows[0] == ["node", "level_1", "level_2"]
-    assert [row[0] for row in rows[1:]] == ["ann", "bob", "cat", "dan", "eve", "fay"]
-    assert all(0 <= int(row[2]) <= int(row[1]) for row in rows[1:])
-
-
-def test_weights_and_loops(tmp_path):
-    path = tmp_path / "graph.txt"
-    path.write_text("0 1 3\n1 2 1\n2 2 5\n")
-    entropies = [
-        json.loads(run("tree", str(path), "--json", *options).output)["one_dimensional_entropy"]
-        for options in ([], ["--unweighted"], ["--self-loops"])
-    ]
-    assert entropies[1] == 1.5
-    assert len(set(entropies)) == 3
-
-
-def test_a_graph_without_edges(graph):
-    with open(graph, "w") as file:
-        file.write("lonely\n")
-    assert "1 nodes, 0 edges" in run("tree", graph, "--height", "1").output
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("args", "message"),
-        [
-            (["nothing.txt"], "sepool: nothing.txt: No such file or directory"),
-            (["."], "sepool: .: Is a directory"),
-            (["nothing.txt", "--height", "0"], "sepool: height must be 1 to 64, got 0"),
-            (["graph.txt", "--method", "magic"], "sepool: method must be one of"),
-            (["graph.txt", "--threads", "0"], "sepool: num_threads must be 1 to 4096, got 0"),
-            (["graph.txt", "-o", "tree.txt"], "sepool: a tree file ends in .json or .npz"),
-            (["graph.txt", "-o", "no/tree.json"], "sepool: cannot write no/tree.json: no folder"),
-            (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),
-        ],
+def blocked(*packages: str) -> str:
+    """Code that runs the command line as if some packages were not installed."""
+    return (
+        "import importlib.util as util, sys\n"
+        f"blocked = {packages!r}\n"
+        "for name in blocked: sys.modules[name] = None\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name, *a: None if name in blocked else find(name, *a)\n"
+        "from sepool.__main__ import main\n"
+        "main()\n"
     )
-    def test_one_line_and_exit_code_2(self, graph, args, message):
-        result = run("tree", *args, code=2)
-        assert result.output.startswith(message)
-        assert len(result.output.splitlines()) == 1
-        assert os.listdir() == ["graph.txt"]
 
-    def test_malformed_line(self, graph):
-        with open(graph, "a") as file:
-            file.write("ann bob heavy\n")
-        assert run("tree", graph, "-o", "tree.json", code=2).output.startswith(
-            "sepool: graph.txt:8: "
+
+class TestHelp:
+    def test_names_all_commands_and_exit_codes(self):
+        output = CliRunner().invoke(cli.app, ["--help"]).output
+        for name in GROUP.commands:
+            assert re.search(rf"^  {name} .*[^.]\.$", output, re.M), name  # a whole sentence
+        assert EXIT_CODES in " ".join(output.split())
+
+    @pytest.mark.parametrize("name", GROUP.commands)
+    def test_every_parameter_is_explained(self, name):
+        command = GROUP.commands[name]
+        for parameter in command.params:
+            assert parameter.help, parameter.name
+        output = CliRunner().invoke(cli.app, [name, "--help"]).output
+        assert f"Example: sepool {name}" in output
+        assert ("--json" in output) == (name in WITH_JSON)
+
+    @pytest.mark.parametrize("name", GROUP.commands)
+    def test_the_example_can_be_parsed(self, name):
+        example = GROUP.commands[name].epilog.removeprefix("Example: sepool ").split()
+        with GROUP.commands[name].make_context(name, example[1:]) as context:
+            assert context.params
+
+    def test_without_a_command(self):
+        done = CliRunner().invoke(cli.app, [])
+        assert done.exit_code == 2
+        assert "Usage:" in done.stderr
+
+    def test_version(self):
+        assert CliRunner().invoke(cli.app, ["--version"]).output == f"sepool {sepool.__version__}\n"
+
+    def test_needs_nothing_heavy(self):
+        code = (
+            "import sys; sys.argv = ['sepool', '--help']\n"
+            "from sepool.__main__ import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "heavy = {'torch', 'pandas', 'scipy', 'matplotlib', 'bokeh', 'ray', 'sklearn'}\n"
+            "print(heavy & set(sys.modules), file=sys.stderr)\n"
         )
-        assert not os.path.exists("tree.json")
-
-    def test_not_a_number(self, graph):
-        assert "--height" in run("tree", graph, "--height", "two", code=2).output
-
-    def test_debug_shows_the_traceback(self, graph):
-        result = run("tree", graph, "--height", "0", "--debug", code=2)
-        assert "Traceback" in result.output
-        assert "sepool: height must be" in result.output
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert "reproduce" in done.stdout
+        assert done.stderr == "set()\n"
 
 
-@pytest.mark.parametrize("option", [["-o", "out.json"], ["-o", "out.npz"], ["--labels", "out.csv"]])
+class TestSpeed:
+    """The least of several tries, because other programs may be at work."""
+
+    def test_help(self):
+        def spent() -> float:
+            began = time.perf_counter()
+            assert run("--help")[0] == 0
+            return time.perf_counter() - began
+
+        assert min(spent() for _ in range(5)) < 0.5
+
+    def test_import(self):
+        code = (
+            "from time import perf_counter as now\n"
+            "began = now(); import sepool; print(now() - began)"
+        )
+        call = [sys.executable, "-c", code]
+        spent = [float(subprocess.check_output(call, text=True)) for _ in range(5)]
+        assert min(spent) < 0.15
+
+
 @pytest.mark.parametrize(
-    ("failure", "code", "message"),
+    ("args", "message"),
     [
-        (OSError("disk full"), 1, "sepool: OSError: disk full (--debug shows where)\n"),
-        (KeyboardInterrupt(), 130, "sepool: interrupted\n"),
+        (["trea"], "No such command 'trea'. Did you mean 'tree'? (see "),
+        (["tree"], "Missing argument 'graph' (see "),
+        (["tree", "a.txt", "--heigth", "2"], "No such option: --heigth"),
+        (["reproduce", "table1", "--workers", "-1"], "Invalid value for '--workers'"),
     ],
 )
-def test_failures_leave_nothing_half_written(graph, monkeypatch, option, failure, code, message):
-    def fail(*_):
-        raise failure
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fail)
-        assert run("tree", graph, *option, code=code).output == message
-    assert os.listdir() == ["graph.txt"]
+def test_wrong_usage_is_one_line(args, message):
+    done = CliRunner().invoke(cli.app, args)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.lower().startswith(f"sepool: {message}".lower())
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.endswith(" --help)\n")
 
 
-def test_progress_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with cli._progress("reading graph.txt") as update:
-        assert update is not None
-        update(0.5, "merge")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
-    with cli._progress("reading graph.txt") as update:
-        assert update is None
+class TestPipes:
+    def test_no_colours_and_no_progress(self, tmp_path):
+        path = tmp_path / "ring.txt"
+        path.write_text("".join(f"{i} {(i + 1) % 3000}\n" for i in range(3000)))
+        for args in (["tree", str(path)], ["doctor"], ["list", "systems"], ["--help"]):
+            code, out, err = run(*args)
+            assert (code, err) == (0, "")
+            assert "\x1b" not in out
+            assert "\r" not in out
+
+    @pytest.mark.skipif(os.name != "posix", reason="pipes of another kind")
+    def test_a_reader_who_has_gone(self):
+        read, write = os.pipe()
+        os.close(read)
+        with start("list", "systems", stdout=write) as process:
+            os.close(write)
+            assert process.stderr.read() == ""
+        assert process.returncode == 1
 
 
-def test_doctor():
-    rows = dict(line.split(maxsplit=1) for line in run("doctor").output.splitlines())
-    assert rows["sepool"] == sepool.__version__ == metadata.version("sepool")
-    assert rows["python"] == sys.version.split()[0]
-    assert rows["core"].endswith("threads")
-    assert {"numpy", "torch", "torch-geometric", "networkx", "igraph", "ray"} <= set(rows)
+@pytest.mark.skipif(os.name != "posix", reason="signals of another kind")
+def test_ctrl_c_is_clean(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "large.txt"
+    path.write_text("".join(f"{u} {v}\n" for u, v in rng.integers(0, 60_000, (300_000, 2))))
+    args = ["tree", str(path), "--height", "6", "-o", str(tmp_path / "tree.json")]
+    with start(*args) as process:
+        time.sleep(2.5)  # it reads, or searches
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "sepool: interrupted\n")
+    assert os.listdir(tmp_path) == ["large.txt"]
 
 
-def test_doctor_says_how_to_get_what_is_missing(monkeypatch):
-    def version(package):
-        raise metadata.PackageNotFoundError
-
-    monkeypatch.setattr(metadata, "version", version)
-    monkeypatch.setitem(sys.modules, "sepool._core", None)
-    monkeypatch.delattr(sepool, "_core", raising=False)
-    output = run("doctor", code=1).output
-    assert "missing: pip install 'sepool[torch]'" in output
-    assert "broken: " in output
-
-
-def test_as_a_process(graph):
-    command = [sys.executable, "-m", "sepool", "tree", graph, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["nodes"] == 6
-    assert done.stderr == ""
-
-
-def test_without_typer():
-    code = "import sys; sys.modules['typer'] = None; from sepool.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == (
-        "sepool: the command line needs typer and rich: pip install 'sepool[cli]'\n"
+class TestMissingPackages:
+    @pytest.mark.parametrize(
+        ("package", "args", "extra"),
+        [
+            ("torch", ["reproduce", "table1", "--datasets", "MUTAG"], "torch,bench"),
+            ("torch_geometric", ["reproduce", "figure3", "--quick"], "torch,bench"),
+            ("pandas", ["report"], "bench"),
+            ("scipy", ["report"], "bench"),
+            ("matplotlib", ["plot", "graph.txt"], "viz"),
+            ("matplotlib", ["tree", "graph.txt", "--plot", "tree.png"], "viz"),
+            ("bokeh", ["explore", "graph.txt", "--no-open"], "viz"),
+        ],
     )
+    def test_one_line_names_the_extra(self, tmp_path, package, args, extra):
+        (tmp_path / "graph.txt").write_text("a b\nb c\n")
+        call = [sys.executable, "-c", blocked(package), *args]
+        done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == f"sepool: this needs {package}: pip install 'sepool[{extra}]'\n"
+        assert (done.returncode, done.stdout) == (1, "")
+        assert os.listdir(tmp_path) == ["graph.txt"]
+
+    def test_without_typer(self):
+        call = [sys.executable, "-c", blocked("typer")]
+        done = subprocess.run(call, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr == (
+            "sepool: the command line needs typer and rich: pip install 'sepool[cli]'\n"
+        )
+
+    def test_trees_need_none_of_them(self, tmp_path):
+        (tmp_path / "graph.txt").write_text("a b\nb c\n")
+        others = ("torch", "pandas", "scipy", "matplotlib", "bokeh", "networkx", "rich", "igraph")
+        call = [sys.executable, "-c", blocked(*others), "tree", "graph.txt", "--json"]
+        done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, check=True)
+        assert json.loads(done.stdout)["nodes"] == 3
+
+    @pytest.mark.parametrize("name", ["nn", "AddCodingTree", "hierarchy"])
+    def test_layers_name_the_extra(self, name):
+        code = (
+            "import sys; sys.modules['torch'] = None; import sepool\n"
+            f"try: sepool.{name}\n"
+            "except ImportError as error: print(error)\n"
+        )
+        done = subprocess.check_output([sys.executable, "-c", code], text=True)
+        assert done == f"sepool.{name} needs PyTorch Geometric: pip install 'sepool[torch]'\n"

@@ -13,6 +13,9 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")
+    except KeyboardInterrupt:
+        print("sepool: interrupted", file=sys.stderr)
+        sys.exit(130)
     app()
 
 

@@ -1,32 +1,95 @@
-"""Errors as the command line shows them: one line, and an exit code."""
+"""How the command line ends: errors are one line on stderr, and every end has its exit code."""
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
+from sepool.extras import MissingPackage
+
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 130 stopped by Ctrl-C."
+_BAD_INPUT = (ValueError, FileNotFoundError, IsADirectoryError, PermissionError)
+
+
+class Commands(TyperGroup):
+    """All commands under one name; whatever goes wrong in one of them ends here."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the options; ``--debug`` may stand behind the command as well."""
+        if "--debug" in args:
+            args = ["--debug", *(arg for arg in args if arg != "--debug")]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command."""
+        with one_line_errors(bool(ctx.params.get("debug"))):
+            super().invoke(ctx)
+            sys.stdout.flush()  # a reader who has gone shows now
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Runs the command line and leaves the program."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except Exception as error:
+            if not _is_usage(error):
+                raise
+            code = say(USAGE, _usage_line(error))
+        sys.exit(code)
 
 
 @contextmanager
 def one_line_errors(debug: bool) -> Iterator[None]:
-    """Turns exceptions into a line on stderr and an exit code."""
+    """Turns exceptions into a line on stderr and an exit code.
+
+    Args:
+        debug: print the traceback as well.
+
+    Raises:
+        typer.Exit: with the exit code.
+    """
     try:
         yield
         return
     except KeyboardInterrupt:
         code, text = INTERRUPTED, "interrupted"
-    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        code, text = BAD_INPUT, str(error)
+    except BrokenPipeError:  # who reads our output wants no more of it, as in `sepool ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left of it
+        raise typer.Exit(FAILURE) from None
+    except MissingPackage as error:
+        code, text = FAILURE, str(error)
+    except _BAD_INPUT as error:
+        code, text = USAGE, str(error)
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}"
     except Exception as error:
+        if isinstance(error, (typer.Exit, typer.Abort)) or _is_usage(error):
+            raise
         code, text = FAILURE, f"{type(error).__name__}: {error} (--debug shows where)"
     if debug:
         traceback.print_exc()
-    print(f"sepool: {text}", file=sys.stderr)
-    raise typer.Exit(code)
+    raise typer.Exit(say(code, text))
+
+
+def say(code: int, text: str) -> int:
+    """Prints why the program ends, on one line, and returns its exit code."""
+    print(f"sepool: {' '.join(text.split())}", file=sys.stderr)
+    return code
+
+
+def _is_usage(error: Exception) -> bool:
+    """Whether typer complains about the command line; where its classes are differs by version."""
+    return hasattr(error, "format_message") and hasattr(error, "exit_code")
+
+
+def _usage_line(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    where = f" (see {context.command_path} --help)" if context is not None else ""
+    return f"{error.format_message().rstrip('.')}{where}"

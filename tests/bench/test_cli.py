@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import functools
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +23,7 @@ from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Writer, finished
 from sepool.bench.run import RunInfo
 
+HERE, TRAINER = str(Path(__file__).parent), "fake_trainer:train"
 SMALL = [
     *("--datasets", "MUTAG", "--systems", "SEP-G", "--seeds", "1"),
     *("--folds", "3", "--engine", "processes"),
@@ -125,13 +131,6 @@ class TestBadInput:
         assert output.startswith("sepool: no data for NCI1 in data and no download (offline)")
         assert len(output.splitlines()) == 1
 
-    def test_a_missing_package(self, folder, monkeypatch):
-        monkeypatch.setitem(sys.modules, "pandas", None)
-        monkeypatch.delitem(sys.modules, "sepool.bench.report", raising=False)
-        monkeypatch.delitem(sys.modules, "sepool.bench.stats", raising=False)
-        output = run("report", code=2).output
-        assert output == "sepool: this needs pandas: pip install 'sepool[torch,bench]'\n"
-
     def test_list_and_report(self, folder):
         assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
         assert "--against takes 'paper'" in run("report", "--against", "me", code=2).output
@@ -145,14 +144,51 @@ def test_list(what, line):
     assert any(text.startswith(line) for text in run("list", what).output.splitlines())
 
 
-def test_help_needs_nothing_heavy():
+def test_lists_as_json():
+    systems = json.loads(run("list", "systems", "--json").stdout)
+    sep_g = next(row for row in systems if row["system"] == "SEP-G")
+    assert (sep_g["tree"], sep_g["year"], sep_g["classifies"]) == (True, 2022, "graphs")
+    protocols = json.loads(run("list", "protocols", "--json").stdout)
+    table1 = next(row for row in protocols if row["protocol"] == "table1")
+    assert table1["trainings"] == len(PROTOCOLS["table1"].units())
+
+
+def test_outcome_as_json(folder):
+    args = ["reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu", "--json"]
+    outcome = {"protocol": "table1", "trainings": 3, "results": "results/table1", "files": []}
+    assert json.loads(run(*args).stdout) == {**outcome, "trained_now": 3}
+    assert json.loads(run(*args).stdout) == {**outcome, "trained_now": 0}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of another kind")
+def test_ctrl_c_keeps_what_is_done(folder, units):
+    """Workers die with the command; every line that is there is whole."""
+    args = ["table1", *SMALL, "--configs", "4", "--device", "cpu", "--workers", "2"]
     code = (
-        "import sys; sys.argv = ['sepool', '--help']\n"
+        "import functools, sys\n"
+        "from sepool.bench import engines\n"
+        f"make = functools.partial(engines.RunOptions, trainer={TRAINER!r})\n"
+        "engines.RunOptions = make\n"
         "from sepool.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "heavy = {'torch', 'pandas', 'scipy', 'matplotlib', 'ray', 'sklearn'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
+        "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "reproduce" in done.stdout
+    paths = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "reproduce", *args],
+        env={**os.environ, "PYTHONPATH": paths, "FAKE_SECONDS": "3"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal sends Ctrl-C to all of them
+    ) as process:
+        path = folder / "results" / "table1" / "MUTAG.jsonl"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (path.exists() and path.read_bytes()):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.endswith("sepool: interrupted\n")
+    assert "Traceback" not in err
+    assert 0 < len(finished("results", PROTOCOLS["table1"])) < 12
+    assert path.read_bytes().endswith(b"\n")

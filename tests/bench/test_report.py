@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 
 import pytest
@@ -50,7 +51,7 @@ def records(folder, name):
 
 
 def test_files(results, tmp_path):
-    page = write_report(results, tmp_path / "out", against_paper=True)
+    page = write_report(results, tmp_path / "out", against_paper=True).text
     names = {path.name for path in (tmp_path / "out").iterdir()}
     for table in ("customary", "strict", "tests", "trees"):
         assert {f"table1-{table}.{suffix}" for suffix in ("md", "csv", "tex")} <= names
@@ -76,7 +77,7 @@ def test_accuracies(results, tmp_path):
 
 
 def test_missing_and_unfinished_cells_say_so(results, tmp_path):
-    page = write_report(results, tmp_path)
+    page = write_report(results, tmp_path).text
     lines = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("|")}
     assert lines["GIN"].count("missing") == 7
     assert lines["SEP-G (best)"].count("missing") == 5
@@ -85,7 +86,7 @@ def test_missing_and_unfinished_cells_say_so(results, tmp_path):
 
 
 def test_against_the_paper(results, tmp_path):
-    page = write_report(results, tmp_path, against_paper=True)
+    page = write_report(results, tmp_path, against_paper=True).text
     lines = [line for line in page.splitlines() if line.startswith("|")]
     assert sum(line.startswith("| SEP-G, published") for line in lines) == 2  # once a rule
     assert sum(line.startswith("| SEP-G (random), difference") for line in lines) == 2
@@ -128,12 +129,12 @@ def test_rows_of_other_rules_are_left_out_and_counted(results, tmp_path, protoco
     path = results / "table1" / "NCI1.jsonl"
     path.write_text(path.read_text().replace(protocol.digest, "0123456789ab"))
     assert set(own_rows(protocol, Rows.read(results))["dataset"]) == {"MUTAG"}
-    assert "319 rows are left out" in write_report(results, tmp_path)
+    assert "319 rows are left out" in write_report(results, tmp_path).text
 
 
 def test_a_dataset_beyond_the_paper(write, protocol, tmp_path):
-    page = write_report(write(protocol.units(["PTC_MR"], seeds=1)), tmp_path, against_paper=True)
-    assert "PTC_MR" in page
+    results = write(protocol.units(["PTC_MR"], seeds=1))
+    assert "PTC_MR" in write_report(results, tmp_path, against_paper=True).text
 
 
 def test_the_same_rows_give_the_same_bytes(results, tmp_path):
@@ -151,6 +152,17 @@ def test_command(results, tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert done.output.startswith("# Results\n")
     assert (tmp_path / "report" / "report.md").exists()
+
+
+def test_command_as_json(results, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcome = json.loads(CliRunner().invoke(cli.app, ["report", "--json"]).stdout)
+    tables = {table["name"]: table for table in outcome["tables"]}
+    assert tables["table1-trees"]["records"][0]["trainings"] == 1600
+    missing = next(r for r in tables["table1-strict"]["records"] if r["system"] == "GIN")
+    assert missing["mean"] is None
+    assert "report/report.md" in outcome["files"]
+    assert all((tmp_path / name).exists() for name in outcome["files"])
 
 
 def test_no_results(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -36,9 +37,9 @@ def run(*args: str, code: int = 0):
 
 def test_figure3_and_go_on(folder):
     first = run("reproduce", *QUICK, "--systems", "SEP,TopKPool", "--datasets", "ring")
-    assert first.splitlines()[-1] == "results/figure3-quick/figure3-quick.svg"
+    assert first.splitlines()[-2] == "results/figure3-quick/figure3-quick.svg"
     again = run("reproduce", *QUICK, "--systems", "SEP,TopKPool")
-    assert "4 of 8 results are in results/figure3-quick already" in again
+    assert "4 of 8 trainings are in results/figure3-quick already" in again
     assert (folder / "results" / "figure3-quick" / "grid.npz").exists()
 
 
@@ -57,6 +58,13 @@ def test_one_line_and_exit_code_2(folder, args, message):
     assert output.startswith(f"sepool: {message}"), output
     assert len(output.splitlines()) == 1
     assert not (folder / "results").exists()
+
+
+def test_outcome_as_json(folder):
+    args = [*QUICK, "--systems", "TopKPool", "--datasets", "ring", "--json"]
+    outcome = json.loads(CliRunner().invoke(cli.app, ["reproduce", *args]).stdout)
+    assert (outcome["trainings"], outcome["trained_now"]) == (1, 1)
+    assert outcome["files"][-1] == "results/figure3-quick/figure3-quick.svg"
 
 
 def test_listed():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import json
 import webbrowser
 from pathlib import Path
 
@@ -83,29 +82,13 @@ def test_explore_says_what_is_wrong(folder: Path) -> None:
     assert "the tree has 6 leaves, but the graph has 2 nodes" in output
 
 
-@pytest.mark.parametrize(
-    ("package", "arguments"),
-    [("matplotlib", ["plot"]), ("bokeh", ["explore", "--no-open"]), ("matplotlib", ["tree"])],
-)
-def test_missing_packages_are_named(folder: Path, package: str, arguments: list[str]) -> None:
-    more = ["--plot", "a.png"] if arguments == ["tree"] else []
-    call = [*arguments, "graph.txt", *more]
-    code = (
-        "import importlib.util as u, sys\n"
-        f"sys.modules[{package!r}] = None\n"
-        "find = u.find_spec\n"
-        f"u.find_spec = lambda name, *a: None if name == {package!r} else find(name, *a)\n"
-        f"from sepool.cli import app\napp({call!r})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == f"sepool: this needs {package}: pip install 'sepool[viz]'\n"
-
-
-def test_help_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, sepool.cli\n"
-        "print([m for m in ('matplotlib', 'bokeh', 'torch', 'pandas') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_weights_and_loops_are_read_as_by_tree(folder: Path) -> None:
+    Path("graph.txt").write_text("a b 3\nb c 1\nc c 5\nc d 2\n")
+    for options in ([], ["--unweighted"], ["--self-loops"]):
+        found = [
+            json.loads(_run(*command, "graph.txt", "--height", "3", "--json", *options)[1])
+            for command in (["tree"], ["plot"], ["explore", "--no-open"])
+        ]
+        assert len({outcome["entropy"] for outcome in found}) == 1
+    assert found[1]["file"] == "graph.clusters.png"
+    assert (found[2]["file"], found[2]["opened"]) == ("graph.html", False)

@@ -7,50 +7,45 @@ it needs when it runs.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sepool.bench.protocols import DATASETS, PROTOCOLS, SYSTEMS_OF, TREES, Protocol
-from sepool.errors import one_line_errors
+from sepool.cli_options import Json, print_json
+from sepool.extras import needs
 from sepool.studies.protocols import FIGURES, Figure
 
 if TYPE_CHECKING:
     from sepool.bench.engines import RunOptions
     from sepool.bench.run import Plan
-    from sepool.bench.units import Unit
+    from sepool.bench.units import Unit, Value
 
-Table = Annotated[str, typer.Argument(help="A protocol: see `sepool list protocols`.")]
+Table = Annotated[str, typer.Argument(help="table1, figure3, ...: see 'sepool list protocols'.")]
 Datasets = Annotated[str, typer.Option(help="Names with commas; all of the table by default.")]
 Systems = Annotated[str, typer.Option(help="Names with commas; all of the table by default.")]
 Trees = Annotated[str, typer.Option(help=f"What SEP pools along: {', '.join(TREES)}.")]
-Seeds = Annotated[str, typer.Option(help="How many (10), or which (0,4-6).")]
-Folds = Annotated[str, typer.Option(help="How many (10), or which (0,4-6).")]
+Seeds = Annotated[str, typer.Option(help="How many (10), or which (0,4-6); all by default.")]
+Folds = Annotated[str, typer.Option(help="How many (10), or which (0,4-6); all by default.")]
 Configs = Annotated[str, typer.Option(help="How many of the grid, or which (0,4-6).")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1.")]
-EngineName = Annotated[str, typer.Option("--engine", help="auto, replicas, processes, ray.")]
+Device = Annotated[str, typer.Option(help="Where to train: auto, cpu, cuda, cuda:1, ...")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="How to train: auto, replicas, processes, ray.")
+]
 Out = Annotated[Path, typer.Option(help="Folder of the results; a run goes on where it stopped.")]
 Data = Annotated[Path, typer.Option(help="Folder of the datasets.", envvar="SEPOOL_DATA")]
-Workers = Annotated[int, typer.Option(help="Processes that train; all cores by default.", min=0)]
+Workers = Annotated[int, typer.Option(help="Processes that train; 0 for all cores.", min=0)]
 GpuShare = Annotated[float, typer.Option(help="Part of a GPU a training takes (ray).", min=0)]
 Address = Annotated[str, typer.Option(help="Address of a Ray cluster (ray).")]
-Quick = Annotated[bool, typer.Option("--quick", help="A few minutes on a laptop.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A short trial: a few minutes on a laptop.")]
 Against = Annotated[str, typer.Option(help="'paper': compare with the published figures.")]
 Results = Annotated[Path, typer.Option(help="Folder of the results.")]
 ReportOut = Annotated[Path, typer.Option("--out", help="Folder for tables and plots.")]
 What = Annotated[str, typer.Argument(help="systems, datasets or protocols.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands to an app."""
-    app.command()(reproduce)
-    app.command()(report)
-    app.command("list")(list_)
 
 
 def reproduce(
@@ -69,25 +64,32 @@ def reproduce(
     gpu_share: GpuShare = 0.1,
     address: Address = "",
     quick: Quick = False,
-    debug: Debug = False,
+    as_json: Json = False,
 ) -> None:
-    """Train what a table or figure of the paper is made of; started again, it goes on."""
-    with _one_line_errors(debug):
+    """Train what a table or figure of the paper is made of.
+
+    Every training is kept as soon as it is done; started again, the command goes on from there.
+    """
+    with needs("torch,bench"):
         from sepool.bench import checks, engines
         from sepool.bench.run import Plan
 
         protocol = _protocol(table, quick)
         units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs))
+        if not units:
+            raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
+        place = checks.check_device(device)
+        plan = Plan.of(protocol, units, out)
         if isinstance(protocol, Figure):
             from sepool.studies.run import reproduce as reproduce_figure
 
-            reproduce_figure(protocol, units, out, data, device)
+            _note_old(plan)
+            _outcome(plan, reproduce_figure(plan, data, place, _note), as_json)
             return
-        plan = Plan.of(protocol, units, out)
         engines.choose(engine, plan.todo)
         options = engines.RunOptions(
             data_root=data,
-            device=checks.check_device(device),
+            device=place,
             workers=workers or os.cpu_count() or 1,
             gpu_share=gpu_share,
             address=address,
@@ -99,65 +101,85 @@ def reproduce(
             else:
                 needed = dict.fromkeys(unit.tree for unit in mine)
                 checks.check_data(data, dataset, needed, protocol.folds)
+        _note_old(plan)
         _run(plan, options, engine)
+        _outcome(plan, [], as_json)
 
 
 def report(
     against: Against = "",
     results: Results = Path("results"),
     out: ReportOut = Path("report"),
-    debug: Debug = False,
+    as_json: Json = False,
 ) -> None:
-    """Print every table that results are there for, and write it as Markdown, CSV and LaTeX."""
-    with _one_line_errors(debug):
+    """Make tables and plots of the results, and print them.
+
+    Every table is written as Markdown, CSV and LaTeX, and report.md has all of them.
+    """
+    with needs("bench"):
         if against not in ("", "paper"):
             raise ValueError(f"--against takes 'paper', got {against!r}")
         from sepool.bench.report import write_report
 
-        print(write_report(results, out, against_paper=against == "paper"))
+        page = write_report(results, out, against_paper=against == "paper")
+        if as_json:
+            print_json({"tables": [asdict(table) for table in page.tables], "files": page.files})
+        else:
+            print(page.text)
 
 
-def list_(what: What, debug: Debug = False) -> None:
+def list_(what: What, as_json: Json = False) -> None:
     """List the systems, datasets or protocols that are known."""
-    with _one_line_errors(debug):
-        kinds = {"systems": _systems, "datasets": _datasets, "protocols": _protocols}
-        if what not in kinds:
-            raise ValueError(f"list takes {', '.join(kinds)}, got {what!r}")
-        rows = list(kinds[what]())
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            print("  ".join(cells).rstrip())
+    kinds = {"systems": _systems, "datasets": _datasets, "protocols": _protocols}
+    if what not in kinds:
+        raise ValueError(f"list takes {', '.join(kinds)}, got {what!r}")
+    rows = list(kinds[what]())
+    if as_json:
+        print_json(rows)
+        return
+    lines = [list(rows[0]), *([_word(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _note(text: str) -> None:
+    """Says how far it is, apart from the outcome."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _note_old(plan: Plan) -> None:
+    if old := len(plan.units) - len(plan.todo):
+        _note(f"{old:,} of {len(plan.units):,} trainings are in {_place(plan)} already")
 
 
 def _run(plan: Plan, options: RunOptions, engine: str) -> None:
-    """Trains with a display, and says what is where."""
+    """Trains with a display."""
     from sepool.bench.progress import watch
     from sepool.bench.run import run
 
-    place = plan.out / plan.protocol.name
-    if not plan.units:
-        raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
-    if old := len(plan.units) - len(plan.todo):
-        print(f"{old:,} of {len(plan.units):,} trainings are in {place} already")
     if plan.todo:
         with watch(plan.todo) as reporter:
             run(plan, replace(options, say=reporter.say), engine, reporter.seen)
-    print(f"all {len(plan.units):,} trainings are in {place}; sepool report --results {plan.out}")
 
 
-@contextmanager
-def _one_line_errors(debug: bool) -> Iterator[None]:
-    """As everywhere, and says what to install where a package is missing."""
-    with one_line_errors(debug):
-        try:
-            yield
-        except ModuleNotFoundError as error:
-            if (error.name or "sepool").startswith("sepool"):
-                raise
-            raise ValueError(
-                f"this needs {error.name}: pip install 'sepool[torch,bench]'"
-            ) from error
+def _place(plan: Plan) -> Path:
+    return plan.out / plan.protocol.name
+
+
+def _outcome(plan: Plan, files: Sequence[Path], as_json: bool) -> None:
+    """Says what was trained and what is where."""
+    if as_json:
+        counts = {"trainings": len(plan.units), "trained_now": len(plan.todo)}
+        print_json(
+            {"protocol": plan.protocol.name, **counts, "results": _place(plan), "files": files}
+        )
+        return
+    for path in files:
+        print(path)
+    count = f"all {len(plan.units):,} trainings are in {_place(plan)}"
+    print(f"{count}; sepool report --results {plan.out}")
 
 
 def _protocol(table: str, quick: bool) -> Protocol:
@@ -220,23 +242,40 @@ def _numbers(option: str, text: str, limit: int | None = None) -> list[int] | No
     return list(dict.fromkeys(numbers))
 
 
-def _systems() -> Iterator[tuple[str, ...]]:
-    yield "system", "classifies", "family", "tree", "lockstep", "year", "paper"
+def _word(value: Value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
+
+
+def _systems() -> Iterator[dict[str, Value]]:
     for system in [system for known in SYSTEMS_OF.values() for system in known.values()]:
-        flags = ("yes" if flag else "no" for flag in (system.uses_tree, system.lockstep))
-        yield system.name, system.kind, system.family, *flags, str(system.year), system.paper
+        yield {
+            "system": system.name,
+            "classifies": system.kind,
+            "family": system.family,
+            "tree": system.uses_tree,
+            "lockstep": system.lockstep,
+            "year": system.year,
+            "paper": system.paper,
+        }
 
 
-def _datasets() -> Iterator[tuple[str, ...]]:
-    yield "dataset", "classifies", "protocols"
+def _datasets() -> Iterator[dict[str, Value]]:
     for name, kind in DATASETS.items():
         users = (table.name for table in PROTOCOLS.values() if name in table.datasets)
-        yield name, kind, ", ".join(users)
+        yield {"dataset": name, "classifies": kind, "protocols": ", ".join(users)}
 
 
-def _protocols() -> Iterator[tuple[str, ...]]:
-    yield "protocol", "trainings", "datasets", "systems", "grid", "folds", "seeds", "title"
+def _protocols() -> Iterator[dict[str, Value]]:
     for table in (*PROTOCOLS.values(), *FIGURES.values()):
-        counts = (len(table.datasets), len(table.systems), table.most_configs, table.folds)
-        texts = (str(count) for count in (*counts, table.seeds))
-        yield table.name, f"{len(table.units()):,}", *texts, table.title
+        yield {
+            "protocol": table.name,
+            "trainings": len(table.units()),
+            "datasets": len(table.datasets),
+            "systems": len(table.systems),
+            "grid": table.most_configs,
+            "folds": table.folds,
+            "seeds": table.seeds,
+            "title": table.title,
+        }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -32,7 +32,22 @@ from sepool.io import StrPath
 REFERENCES = ("SEP-G", "SEP-N")  # the systems that others are compared with
 
 
-def write_report(results: StrPath, out: StrPath, against_paper: bool = False) -> str:
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Args:
+        text: the page, as Markdown.
+        tables: all tables on it.
+        files: all files that were written.
+    """
+
+    text: str
+    tables: tuple[Table, ...]
+    files: tuple[Path, ...]
+
+
+def write_report(results: StrPath, out: StrPath, against_paper: bool = False) -> Report:
     """Writes all tables and plots, and a page with everything on it.
 
     Args:
@@ -41,7 +56,7 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         against_paper: show the published figures and the difference to them.
 
     Returns:
-        The page.
+        The page, its tables and the files.
 
     Raises:
         ValueError: there are no results.
@@ -54,6 +69,8 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
     curves = list(read_curves(results))
     folder = Path(out)
     parts = ["# Results", ""]
+    made: list[Table] = []
+    files = [folder / "report.md"]
     for protocol in PROTOCOLS.values():
         mine = own_rows(protocol, rows)
         if mine.empty:
@@ -61,17 +78,19 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         table_cells = cells(protocol, rows)
         parts += [f"## {protocol.title} (`{protocol.name}`)", "", _source(mine), ""]
         for table in tables(protocol, table_cells, mine, against_paper):
-            write_table(table, folder)
+            files += write_table(table, folder)
+            made.append(table)
             parts.append(section(table))
         plots = write_plots(protocol, table_cells, curves, folder)
+        files += plots
         parts += [f"![{path.stem}]({path.name})\n" for path in plots]
     if stale := _left_out(rows):
         parts.append(stale)
     if against_paper:
         parts.append(f"Published figures: {citation()}\n")
     page = "\n".join(parts)
-    write_text(folder / "report.md", page)
-    return page
+    write_text(files[0], page)
+    return Report(page, tuple(made), tuple(files))
 
 
 def tables(

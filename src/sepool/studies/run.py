@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from sepool.bench.checks import check_data, check_device
+from sepool.bench.checks import check_data
 from sepool.bench.run import Plan
-from sepool.bench.units import Unit
 from sepool.studies.protocols import Figure
 
 
-def reproduce(
-    figure: Figure, units: Sequence[Unit], out: Path, data: Path, device: str = "auto"
-) -> list[Path]:
+def reproduce(plan: Plan, data: Path, device: str, say: Callable[[str], None]) -> list[Path]:
     """Trains what is not there yet, and makes table and picture of all that is there.
 
     Args:
-        figure: which picture.
-        units: what was asked for.
-        out: folder of all results.
+        plan: what was asked for, of a `Figure`, and where to write.
         data: folder of the datasets.
         device: where to train.
+        say: told, a line at a time, how far it is.
 
     Returns:
         The files that were written.
 
     Raises:
-        ValueError: no such device, no data, or another process writes to the same files.
+        ValueError: no data, or another process writes to the same files.
     """
-    place = check_device(device)
-    plan = Plan.of(figure, units, out)
-    if old := len(plan.units) - len(plan.todo):
-        print(f"{old:,} of {len(plan.units):,} results are in {out / figure.name} already")
+    figure = plan.protocol
+    assert isinstance(figure, Figure)
     if figure.name.startswith("figure3"):
         from sepool.studies import figure3
 
-        figure3.run(plan, place)
-        paths = figure3.write(out, figure)
-    else:
-        from sepool.studies import figure4
+        figure3.run(plan, device, say)
+        return figure3.write(plan.out, figure)
+    from sepool.studies import figure4
 
-        for dataset in figure.datasets:
-            check_data(data, dataset, (), figure.folds)
-        figure4.run(plan, data, place)
-        paths = figure4.write(out, figure, data)
-    print("\n".join(str(path) for path in paths))
-    return paths
+    for dataset in figure.datasets:
+        check_data(data, dataset, (), figure.folds)
+    figure4.run(plan, data, device, say)
+    return figure4.write(plan.out, figure, data)

@@ -1,0 +1,49 @@
+"""Packages that sepool can make use of, and what to install to get them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# By the name under which a package is installed; a name without "sepool" is a package of its own.
+OPTIONAL = {
+    "torch": "sepool[torch]",
+    "torch-geometric": "sepool[torch]",
+    "typer": "sepool[cli]",
+    "rich": "sepool[cli]",
+    "scipy": "sepool[bench]",
+    "scikit-learn": "sepool[bench]",
+    "pandas": "sepool[bench]",
+    "matplotlib": "sepool[viz]",
+    "bokeh": "sepool[viz]",
+    "ray": "sepool[ray]",
+    "networkx": "networkx",
+    "igraph": "igraph",
+}
+
+
+class MissingPackage(ImportError):
+    """A package that is not installed; the message says how to get it."""
+
+
+@contextmanager
+def needs(extras: str) -> Iterator[None]:
+    """Where the block finds a package missing, says which of sepool's extras bring it.
+
+    Args:
+        extras: names with commas, such as "torch,bench".
+
+    Example:
+        >>> with needs("viz"):
+        ...     raise ModuleNotFoundError("No module named 'bokeh'", name="bokeh.models")
+        Traceback (most recent call last):
+        sepool.extras.MissingPackage: this needs bokeh: pip install 'sepool[viz]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "sepool").partition(".")[0]
+        if package == "sepool":
+            raise
+        text = f"this needs {package}: pip install 'sepool[{extras}]'"
+        raise MissingPackage(text) from error
