@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,36 @@ def protocol():
 def units(protocol):
     """Twelve units: two datasets, three folds, two configurations."""
     return protocol.units(["MUTAG", "NCI1"], ["SEP-G"], seeds=1, folds=3, configs=[0, 1])
+
+
+@pytest.fixture
+def write(tmp_path, result):
+    """Writes made-up results, by default such that best trees are two points better than others."""
+    from sepool.bench.lines import RunInfo
+    from sepool.bench.protocols import PROTOCOLS
+    from sepool.bench.rows import Writer
+
+    def write(units, protocol=PROTOCOLS["table1"], level=lambda unit: 0.02 * (unit.tree == "best")):
+        """A test accuracy is 70 percent, the level of the unit, and a little noise."""
+        with Writer(tmp_path / "results", protocol, RunInfo.now(protocol, "cpu", "test")) as writer:
+            for unit in units:
+                made = result(unit)
+                accuracy = 0.7 + level(unit) + (made.test_accuracy - 0.7) / 50
+                writer.add(replace(made, test_accuracy=accuracy))
+        return tmp_path / "results"
+
+    return write
+
+
+@pytest.fixture
+def records():
+    """The numbers behind a table of a report."""
+
+    def read(folder, name):
+        with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    return read
 
 
 @pytest.fixture

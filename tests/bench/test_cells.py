@@ -9,7 +9,6 @@ pytest.importorskip("pandas")
 from sepool.bench.cells import Line, cells, own_rows
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
-from sepool.bench.report import tree_table
 from sepool.bench.rows import Rows, Writer
 
 
@@ -47,14 +46,3 @@ def test_every_system_has_its_own_grid(rows):
     by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
     assert (by_line[Line("GCN")].expected, by_line[Line("SGC")].expected) == (10, 50)
     assert by_line[Line("SEP-N", "random")].expected == 1280
-
-
-def test_trees_are_compared_name_by_name(rows):
-    table = PROTOCOLS["sepn-ablation"]
-    found = rows("sepn-ablation", table.units(["Cora"], seeds=1, configs=range(24)))
-    compared = tree_table(table, own_rows(table, found))
-    assert [row[1] for row in compared.rows] == [
-        "SEP-N(as published)",
-        "SEP-N(levels 1, 3)",
-        "SEP-N(levels 2, 3)",
-    ]

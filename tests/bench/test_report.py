@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import csv
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -18,22 +16,10 @@ from sepool.bench.cells import cells, own_rows
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.report import write_report
-from sepool.bench.rows import Rows, Writer
-
-
-@pytest.fixture
-def write(tmp_path, result):
-    """Writes made-up results: best trees are two points better than others."""
-
-    def write(units, protocol=PROTOCOLS["table1"]):
-        with Writer(tmp_path / "results", protocol, RunInfo.now(protocol, "cpu", "test")) as writer:
-            for unit in units:
-                made = result(unit)
-                accuracy = 0.7 + 0.02 * (unit.tree == "best") + (made.test_accuracy - 0.7) / 50
-                writer.add(replace(made, test_accuracy=accuracy))
-        return tmp_path / "results"
-
-    return write
+from sepool.bench.rows import Rows
+from sepool.studies.figure4_table import COLUMNS as RINGS
+from sepool.studies.journal import Journal
+from sepool.studies.protocols import FIGURES
 
 
 @pytest.fixture
@@ -45,15 +31,10 @@ def results(write, protocol):
     return write(table2.units(["MUTAG"], seeds=1, configs=[0, 16]), table2)
 
 
-def records(folder, name):
-    with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def test_files(results, tmp_path):
     page = write_report(results, tmp_path / "out", against_paper=True).text
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    for table in ("customary", "strict", "tests", "trees"):
+    for table in ("customary", "strict", "tests", "trees", "control"):
         assert {f"table1-{table}.{suffix}" for suffix in ("md", "csv", "tex")} <= names
     assert {"report.md", "table1-accuracy.png", "table1-curves-MUTAG.png"} <= names
     assert (tmp_path / "out" / "report.md").read_text(encoding="utf-8") == page
@@ -61,7 +42,7 @@ def test_files(results, tmp_path):
     assert "Published figures: Junran Wu" in page
 
 
-def test_accuracies(results, tmp_path):
+def test_accuracies(results, tmp_path, records):
     write_report(results, tmp_path, against_paper=True)
     for rule in ("customary", "strict"):
         found = {
@@ -93,27 +74,6 @@ def test_against_the_paper(results, tmp_path):
     assert "85.56 ± 1.09" in page
 
 
-def test_paired_tests(results, tmp_path):
-    write_report(results, tmp_path)
-    found = records(tmp_path, "table1-tests")
-    assert [(r["rule"], r["dataset"], r["second"]) for r in found] == [
-        ("customary", "MUTAG", "SEP-G (random)"),
-        ("strict", "MUTAG", "SEP-G (random)"),
-    ]
-    for record in found:
-        assert record["pairs"] == "10"
-        assert float(record["p"]) <= float(record["p_holm"]) <= 1
-        assert float(record["difference"]) == pytest.approx(2, abs=0.5)
-
-
-def test_trees_are_paired_unit_by_unit(results, tmp_path):
-    write_report(results, tmp_path)
-    (study,) = records(tmp_path, "table1-trees")
-    assert (study["dataset"], study["tree"], study["trainings"]) == ("MUTAG", "random", "1600")
-    assert float(study["best_less_this"]) == pytest.approx(2, abs=0.1)
-    assert 0 < float(study["standard_error"]) < 0.1
-
-
 def test_table2_borrows_the_row_of_gcn(results):
     rows = Rows.read(results)
     found = {(c.line.name, c.dataset): c for c in cells(PROTOCOLS["table2"], rows)}
@@ -141,9 +101,49 @@ def test_the_same_rows_give_the_same_bytes(results, tmp_path):
     for name in ("a", "b"):
         write_report(results, tmp_path / name, against_paper=True)
     files = sorted((tmp_path / "a").iterdir())
-    assert len(files) > 15
+    assert len(files) > 18
     for path in files:
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+class TestPictures:
+    @pytest.fixture
+    def drawn(self, tmp_path):
+        """Two rows of figure 3, one of figure 4, and a picture of the first."""
+        folder = tmp_path / "results"
+        for figure, measured in (
+            (FIGURES["figure3"], [{"mse": 0.25}, {"mse": 0.75}]),
+            (FIGURES["figure4"], [dict.fromkeys(RINGS, 0.5) | {"rings": 538}]),
+        ):
+            units = figure.units([figure.datasets[0]], ["DiffPool"], seeds=2, configs=[0])
+            info = RunInfo.now(figure, "cpu", "replicas")
+            with Journal(folder, figure, info, figure.datasets) as journal:
+                for unit, numbers in zip(units, measured, strict=False):
+                    journal.add(unit, numbers)
+        (folder / "figure3" / "figure3.png").write_bytes(b"a picture")
+        return folder
+
+    def test_tables_and_pictures(self, drawn, tmp_path, records):
+        report = write_report(drawn, tmp_path / "out")
+        assert [table.name for table in report.tables] == ["figure3", "figure4"]
+        assert "2 rows; device cpu; engine replicas" in report.text
+        assert "![figure3](figure3.png)" in report.text
+        assert (tmp_path / "out" / "figure3.png").read_bytes() == b"a picture"
+        assert "`sepool reproduce figure4 --out" in report.text
+        ring = next(r for r in records(tmp_path / "out", "figure3") if r["system"] == "DiffPool")
+        assert (ring["mse"], ring["mse_least"], ring["trainings"]) == ("0.5", "0.25", "2")
+        names = {path.name for path in report.files}
+        assert {"figure3.tex", "figure4.md", "figure4.csv", "figure3.png", "report.md"} <= names
+
+    def test_rows_of_other_rules_are_left_out(self, drawn, tmp_path):
+        for path in drawn.glob("figure3/*.jsonl"):
+            path.write_text(path.read_text().replace(FIGURES["figure3"].digest, "0123456789ab"))
+        assert [table.name for table in write_report(drawn, tmp_path / "out").tables] == ["figure4"]
+
+    def test_no_torch_is_needed(self, drawn, without):
+        done = without("torch,torch_geometric", "report", "--results", str(drawn), "--out", "out")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Rings of molecules" in done.stdout
 
 
 def test_command(results, tmp_path, monkeypatch):

@@ -141,6 +141,7 @@ class TestCompare:
         differences = 100 * (first - second).mean(axis=1)
         assert found.difference == pytest.approx(differences.mean())
         assert found.pairs == 10
+        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 10 + 1 / 8) ** 0.5)
         assert found.p == pytest.approx(corrected_t_test(differences, 1 / 8))
         assert found.p > stats.ttest_1samp(differences, 0).pvalue
         assert found.test == "corrected resampled t-test over folds"

@@ -11,6 +11,7 @@ import numpy as np
 from sepool.bench.cells import Cell, Line
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Unit
+from sepool.io import atomic_write
 
 Curve = tuple[Unit, list[tuple[float, float]]]
 # matplotlib writes its version into a file, which would then differ without a reason.
@@ -145,4 +146,5 @@ def _figure(rows: int, columns: int, size: tuple[float, float], **more: Any) -> 
 
 def _save(figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, **_SAVE)
+    with atomic_write(path) as file:
+        figure.savefig(file, format="png", **_SAVE)

@@ -2,49 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
-from sepool.bench.cells import Cell, Line, cells, own_rows, variant_of
+from sepool.bench.accuracy import accuracy_table, shortfall_table
+from sepool.bench.cells import Cell, cells, own_rows
+from sepool.bench.comparisons import comparison_table, paired_tests, ranking_table, verdict_table
 from sepool.bench.plots import write_plots
-from sepool.bench.protocols import PROTOCOLS, TREES, Protocol
+from sepool.bench.protocols import PROTOCOLS, Protocol
 from sepool.bench.published import citation
 from sepool.bench.rows import Rows, read_curves
-from sepool.bench.stats import RULES, compare, holm, paired_means
-from sepool.bench.tables import (
-    MISSING,
-    Record,
-    Table,
-    figure,
-    section,
-    signed,
-    write_table,
-    write_text,
-)
-from sepool.io import StrPath
+from sepool.bench.stats import RULES
+from sepool.bench.tables import Table, section, write_table, write_text
+from sepool.bench.tree_study import control_table, tree_table
+from sepool.io import StrPath, atomic_write
+from sepool.studies import figure3_table, figure4_table
+from sepool.studies.journal import Row, read_rows
+from sepool.studies.protocols import FIGURES, Figure
 
-REFERENCES = ("SEP-G", "SEP-N")  # the systems that others are compared with
+PICTURES: dict[str, Callable[[Figure, Sequence[Row]], Table]] = {
+    "figure3": figure3_table.table,
+    "figure4": figure4_table.table,
+}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Report:
-    """What was written.
+    """A page that grows, and what is on it.
 
     Args:
-        text: the page, as Markdown.
+        folder: where its files go.
+        parts: of the page, as Markdown.
         tables: all tables on it.
         files: all files that were written.
     """
 
-    text: str
-    tables: tuple[Table, ...]
-    files: tuple[Path, ...]
+    folder: Path
+    parts: list[str] = field(default_factory=lambda: ["# Results", ""])
+    tables: list[Table] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The page."""
+        return "\n".join(self.parts)
+
+    def head(self, protocol: Protocol, source: str) -> None:
+        """Begins the section of a protocol."""
+        self.parts += [f"## {protocol.title} (`{protocol.name}`)", "", source, ""]
+
+    def add(self, table: Table) -> None:
+        """Writes a table and puts it on the page."""
+        self.files += write_table(table, self.folder)
+        self.tables.append(table)
+        self.parts.append(section(table))
+
+    def show(self, pictures: Iterable[Path]) -> None:
+        """Puts pictures on the page that are in its folder."""
+        for path in pictures:
+            self.files.append(path)
+            self.parts.append(f"![{path.stem}]({path.name})\n")
+
+    def write(self) -> None:
+        """Writes the page itself."""
+        self.files.append(self.folder / "report.md")
+        write_text(self.files[-1], self.text)
 
 
 def write_report(results: StrPath, out: StrPath, against_paper: bool = False) -> Report:
@@ -62,197 +87,78 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         ValueError: there are no results.
     """
     rows = Rows.read(results)
-    if rows.empty:
+    pictures = {name: read_rows(results, figure) for name, figure in FIGURES.items()}
+    if rows.empty and not any(pictures.values()):
         raise ValueError(
             f"no results in {results}; `sepool reproduce table1 --quick` makes some in minutes"
         )
     curves = list(read_curves(results))
-    folder = Path(out)
-    parts = ["# Results", ""]
-    made: list[Table] = []
-    files = [folder / "report.md"]
+    report = Report(Path(out))
     for protocol in PROTOCOLS.values():
         mine = own_rows(protocol, rows)
         if mine.empty:
             continue
         table_cells = cells(protocol, rows)
-        parts += [f"## {protocol.title} (`{protocol.name}`)", "", _source(mine), ""]
+        report.head(protocol, _source_of_rows(mine))
         for table in tables(protocol, table_cells, mine, against_paper):
-            files += write_table(table, folder)
-            made.append(table)
-            parts.append(section(table))
-        plots = write_plots(protocol, table_cells, curves, folder)
-        files += plots
-        parts += [f"![{path.stem}]({path.name})\n" for path in plots]
+            report.add(table)
+        report.show(write_plots(protocol, table_cells, curves, report.folder))
+    for name, found in pictures.items():
+        if found:
+            _add_picture(report, FIGURES[name], found, Path(results))
     if stale := _left_out(rows):
-        parts.append(stale)
+        report.parts.append(stale)
     if against_paper:
-        parts.append(f"Published figures: {citation()}\n")
-    page = "\n".join(parts)
-    write_text(files[0], page)
-    return Report(page, tuple(made), tuple(files))
+        report.parts.append(f"Published figures: {citation()}\n")
+    report.write()
+    return report
+
+
+def _add_picture(report: Report, figure: Figure, rows: Sequence[Row], results: Path) -> None:
+    """The table of a picture, and the picture as `sepool reproduce` has drawn it."""
+    runs = {row.run.id: asdict(row.run) for row in rows}
+    report.head(figure, f"{len(rows):,} rows; {_source(list(runs.values()))}.")
+    report.add(PICTURES[figure.name.removesuffix("-quick")](figure, rows))
+    drawn = results / figure.name / f"{figure.name}.png"
+    if not drawn.exists():
+        command = f"sepool reproduce {figure.name} --out {results}"
+        report.parts.append(f"The picture is missing; `{command}` draws it.\n")
+        return
+    copy = report.folder / drawn.name
+    with atomic_write(copy) as file:
+        file.write(drawn.read_bytes())
+    report.show([copy])
 
 
 def tables(
     protocol: Protocol, table_cells: Sequence[Cell], rows: pd.DataFrame, against_paper: bool
 ) -> list[Table]:
-    """All tables of a protocol: accuracies by each rule, tests, and the study of trees."""
+    """All tables of a protocol: accuracies by each rule, ranks, tests, and the study of trees."""
+    tests = paired_tests(table_cells)
     made = [accuracy_table(protocol, table_cells, rule, against_paper) for rule in RULES]
-    made += [comparison_table(protocol, table_cells), tree_table(protocol, rows)]
-    return [table for table in made if table.rows]
+    made += [comparison_table(protocol, tests), verdict_table(protocol, table_cells, tests)]
+    made += [tree_table(protocol, rows), control_table(protocol, table_cells)]
+    made = [table for table in made if table.rows]
+    ranks = ranking_table(protocol, table_cells)
+    short = shortfall_table(protocol, table_cells) if against_paper else None
+    return [*made, *(table for table in (ranks, short) if table is not None)]
 
 
-def accuracy_table(
-    protocol: Protocol, table_cells: Sequence[Cell], rule: str, against_paper: bool
-) -> Table:
-    """Accuracies of all systems on all datasets, by one rule of selection."""
-    datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
-    lines: list[tuple[str, ...]] = []
-    records: list[Record] = []
-    for line, some in groupby(table_cells, key=lambda cell: cell.line):
-        row = list(some)
-        figures = [_record(cell, rule) for cell in row]
-        records += figures
-        lines.append((str(line), *(_text(cell, rule) for cell in row)))
-        named_before = {cell.line.name for cell in table_cells[: table_cells.index(row[0])]}
-        if against_paper and any(c.published for c in row) and line.name not in named_before:
-            shown = [_number(f["published"]) for f in figures]
-            spreads = [_number(f["published_std"]) for f in figures]
-            lines.append((f"{line.name}, published", *map(figure, shown, spreads)))
-        if against_paper and not all(np.isnan(_number(f["difference"])) for f in figures):
-            differences = (signed(_number(f["difference"])) for f in figures)
-            lines.append((f"{line}, difference", *differences))
-    return Table(
-        name=f"{protocol.name}-{rule}",
-        title=f"{protocol.title}: test accuracy in percent, {rule} selection",
-        note=(
-            f"Configurations are chosen by validation: {RULES[rule]}. A figure is the mean over "
-            "seeds of the mean over folds, ± the standard deviation of these fold means over seeds"
-            " (none with one seed). * Not all trainings of the protocol are there yet."
-        ),
-        header=("system", *datasets),
-        rows=tuple(lines),
-        records=tuple(records),
-    )
-
-
-def _text(cell: Cell, rule: str) -> str:
-    chosen = cell.selected[rule]
-    if chosen is None:
-        return MISSING
-    return figure(chosen.mean, chosen.spread, "" if cell.complete else " *")
-
-
-def _record(cell: Cell, rule: str) -> Record:
-    chosen, known = cell.selected[rule], cell.published
-    mean = chosen.mean if chosen else np.nan
-    published = known.mean if known else np.nan
-    return {
-        "dataset": cell.dataset,
-        "system": cell.line.system,
-        "tree": cell.line.tree,
-        "conv": cell.line.conv,
-        "variant": cell.line.variant,
-        "rule": rule,
-        "mean": mean,
-        "std_over_seeds": chosen.spread if chosen else np.nan,
-        "seeds": chosen.seeds if chosen else 0,
-        "folds": chosen.folds if chosen else 0,
-        "trainings": len(cell.rows),
-        "trainings_expected": cell.expected,
-        "published": published,
-        "published_std": known.std if known else np.nan,
-        "difference": mean - published,
-        "configurations": " | ".join(chosen.configs) if chosen else "",
-    }
-
-
-def comparison_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
-    """Paired tests of the first row of SEP with results against every other row."""
-    records: list[Record] = []
-    names: set[str] = set()
-    reference = _reference(table_cells)
-    bases = {cell.dataset: cell for cell in table_cells if cell.line == reference}
-    for rule in RULES:
-        found: list[Record] = []
-        for cell in (cell for cell in table_cells if bases and cell.line != reference):
-            first, second = bases[cell.dataset].selected[rule], cell.selected[rule]
-            if first and second and (test := compare(first, second)):
-                names.add(test.test)
-                who: Record = {"first": str(reference), "second": str(cell.line), "rule": rule}
-                found.append({"dataset": cell.dataset, **who, **asdict(test)})
-        corrected = holm([_number(record["p"]) for record in found])
-        records += [r | {"p_holm": p} for r, p in zip(found, corrected, strict=True)]
-    return Table(
-        name=f"{protocol.name}-tests",
-        title=f"{protocol.title}: paired tests",
-        note=(
-            f"Difference of test accuracy, first less second; {' or '.join(sorted(names))}, on "
-            "differences over the same folds and seeds, averaged over seeds inside a fold. Holm: "
-            "corrected for the number of comparisons by this rule."
-        ),
-        header=("dataset", "first", "second", "rule", "difference", "pairs", "p", "p (Holm)"),
-        rows=tuple(_test_row(record) for record in records),
-        records=tuple(records),
-    )
-
-
-def _reference(table_cells: Sequence[Cell]) -> Line | None:
-    """The line that the others are compared with: the first of SEP's that has results."""
-    for cell in table_cells:
-        if cell.line.system in REFERENCES and cell.selected["customary"] is not None:
-            return cell.line
-    return None
-
-
-def _test_row(record: Record) -> tuple[str, ...]:
-    names = (str(record[name]) for name in ("dataset", "first", "second", "rule"))
-    p_values = (f"{_number(record[name]):.2g}" for name in ("p", "p_holm"))
-    return *names, signed(_number(record["difference"])), str(record["pairs"]), *p_values
-
-
-def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
-    """Does the tree matter? The same trainings with other trees, unit by unit."""
-    lines: list[tuple[str, ...]] = []
-    records: list[Record] = []
-    named = rows.assign(variant=[variant_of(protocol, extra) for extra in rows["extra"]])
-    for place, some in named.groupby(["dataset", "system", "variant"], sort=True):
-        dataset, name, variant = map(str, place)
-        system = Line(name, variant=variant).name
-        for tree in [name for name in TREES if name != "best" and name in set(some["tree"])]:
-            both = paired_means(some[some["tree"].isin(["best", tree])], "tree")
-            if both.shape[1] < 2 or len(both) < 2:
-                continue
-            gain = (both["best"] - both[tree]).to_numpy()
-            best, other, mean = (float(x.mean()) for x in (both["best"], both[tree], gain))
-            error = float(stats.sem(gain))
-            record: Record = {"dataset": dataset, "system": system, "tree": tree}
-            record |= {"best": best, "this_tree": other, "best_less_this": mean}
-            records.append(record | {"standard_error": error, "trainings": len(both)})
-            texts = (figure(best), figure(other), f"{signed(mean)} ± {error:.2f}")
-            lines.append((dataset, system, tree, *texts, f"{len(both):,}"))
-    return Table(
-        name=f"{protocol.name}-trees",
-        title=f"{protocol.title}: does the tree matter?",
-        note=(
-            "Mean test accuracy in percent over all configurations, folds and seeds that were "
-            "trained with both trees, and the mean of the paired differences ± its standard error "
-            "over these trainings, which share folds and are not independent."
-        ),
-        header=("dataset", "system", "tree", "best", "this tree", "best less this", "trainings"),
-        rows=tuple(lines),
-        records=tuple(records),
-    )
-
-
-def _source(rows: pd.DataFrame) -> str:
+def _source_of_rows(rows: pd.DataFrame) -> str:
     """By what the rows were made."""
+    columns = [name for name in rows.columns if name.startswith("run_")]
+    runs = rows.drop_duplicates("run_id")[columns].rename(columns=lambda name: name[4:])
+    hours = rows["seconds"].sum() / 3600
+    source = _source(runs.to_dict("records"))
+    return f"{len(rows):,} trainings, {hours:.1f} hours of training; {source}."
+
+
+def _source(runs: Sequence[Mapping[str, str]]) -> str:
     words = []
     for name in ("device", "engine", "sepool", "torch", "torch_geometric", "python"):
-        values = ", ".join(sorted(set(rows[f"run_{name}"]) - {""}))
+        values = ", ".join(sorted({run[name] for run in runs} - {""}))
         words.append(f"{name.replace('_', '-')} {values or 'unknown'}")
-    hours = rows["seconds"].sum() / 3600
-    return f"{len(rows):,} trainings, {hours:.1f} hours of training; {'; '.join(words)}."
+    return "; ".join(words)
 
 
 def _left_out(rows: pd.DataFrame) -> str:
@@ -263,7 +169,3 @@ def _left_out(rows: pd.DataFrame) -> str:
         f"{len(rows) - used:,} rows are left out: they were made by rules or configurations that "
         "no protocol has.\n"
     )
-
-
-def _number(value: str | int | float | None) -> float:
-    return np.nan if value is None else float(value)

@@ -125,12 +125,14 @@ class Comparison:
 
     Args:
         difference: mean of the first less mean of the second, in points of percent.
+        error: standard error of the difference, as the test sees it.
         pairs: number of differences that the test saw.
         p: two-sided p-value.
         test: which test.
     """
 
     difference: float
+    error: float
     pairs: int
     p: float
     test: str
@@ -158,8 +160,14 @@ def compare(first: Selected, second: Selected) -> Comparison | None:
     # One fold tests, one validates, the others train.
     ratio = 0.0 if single else 1 / max(len(first.accuracy.index) - 2, 1)
     name = "paired t-test over seeds" if single else "corrected resampled t-test over folds"
+    error = corrected_error(differences, ratio)
     p = corrected_t_test(differences, ratio)
-    return Comparison(float(differences.mean()), len(differences), p, name)
+    return Comparison(float(differences.mean()), error, len(differences), p, name)
+
+
+def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
+    """Standard error of a mean, from a variance of (1/n + ratio) s^2; see `corrected_t_test`."""
+    return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
 
 
 def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
@@ -177,11 +185,10 @@ def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
         >>> corrected_t_test(differences, 0.5) > plain
         True
     """
-    count, mean = len(differences), float(differences.mean())
-    variance = float(differences.var(ddof=1)) * (1 / count + ratio)
-    if variance == 0:
+    mean, error = float(differences.mean()), corrected_error(differences, ratio)
+    if error == 0:
         return 1.0 if mean == 0 else 0.0
-    return float(2 * stats.t.sf(abs(mean) / variance**0.5, count - 1))
+    return float(2 * stats.t.sf(abs(mean) / error, len(differences) - 1))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -59,6 +59,11 @@ def signed(difference: float) -> str:
     return "0.00" if round(difference, 2) == 0 else f"{difference:+.2f}"
 
 
+def number(value: str | int | float | None) -> float:
+    """A value of a record as a number; NaN where there is none."""
+    return np.nan if value is None else float(value)
+
+
 def markdown(table: Table) -> str:
     """The table as Markdown, columns in line.
 
@@ -119,7 +124,8 @@ def latex(table: Table) -> str:
     >>> latex(Table("t", "50%", "", ("a",), (("1 ± 2",),), ())).splitlines()[2:4]
     ['\\\\caption{50\\\\%}', '\\\\label{tab:t}']
     """
-    kinds = "".join("r" if _numeric(column) else "l" for column in zip(*table.rows, strict=True))
+    columns = zip(table.header, *table.rows, strict=True)
+    kinds = "".join("r" if _numeric(column[1:]) else "l" for column in columns)
     lines = [" & ".join(cell.translate(_LATEX) for cell in row) for row in table.rows]
     caption = ". ".join(text for text in (table.title, table.note) if text)
     return "\n".join(
@@ -142,8 +148,9 @@ def latex(table: Table) -> str:
 
 
 def section(table: Table) -> str:
-    """The table as a part of a Markdown page."""
-    return f"### {table.title}\n\n{markdown(table)}\n\n{table.note}\n"
+    """The table as a part of a Markdown page; of an empty one, what there is to say about it."""
+    parts = [f"### {table.title}", *([markdown(table)] if table.rows else []), table.note]
+    return "\n\n".join(parts) + "\n"
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {"md": section, "csv": csv_text, "tex": latex}

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from sepool.bench.lines import RunInfo
 from sepool.bench.run import Plan, device_name
-from sepool.bench.tables import MISSING, Record, Table, write_table
-from sepool.bench.units import Unit
+from sepool.bench.tables import MISSING, write_table
+from sepool.studies.figure3_table import errors_of, line_name, rows_of, table
 from sepool.studies.journal import Journal, Row, by_line, keep_array, kept_arrays, read_rows
-from sepool.studies.protocols import MSE_ALONE, Figure
+from sepool.studies.protocols import Figure
 from sepool.studies.reconstruction import Rebuilt, Reconstruction
 from sepool.studies.shapes import SHAPES, Shape
 from sepool.viz.colours import GREY, INK
@@ -70,17 +70,6 @@ def measured(found: Rebuilt) -> dict[str, Any]:
     return row
 
 
-def line_name(unit: Unit) -> str:
-    """What a line of the table is called.
-
-    >>> from sepool.studies.protocols import FIGURE3
-    >>> [line_name(group[0]) for group in by_line(FIGURE3.units(["ring"], ["DiffPool", "SEP"]))]
-    ['DiffPool', 'DiffPool, MSE alone', 'SEP', 'SEP (paper)', 'SEP (random)']
-    """
-    name = f"{unit.system} ({unit.tree})" if unit.tree not in ("", "best") else unit.system
-    return f"{name}, MSE alone" if MSE_ALONE in unit.config.extra else name
-
-
 def write(out: Path, figure: Figure, shapes: Shapes | None = None) -> list[Path]:
     """Writes the table and draws the picture, from the rows and what was kept with them."""
     rows = read_rows(out, figure)
@@ -91,66 +80,6 @@ def write(out: Path, figure: Figure, shapes: Shapes | None = None) -> list[Path]
         paths.append(folder / f"{figure.name}{suffix}")
         save_figure(drawn, paths[-1])
     return paths
-
-
-def table(figure: Figure, rows: Sequence[Row]) -> Table:
-    """The errors of every system on every graph."""
-    lines: list[tuple[str, ...]] = []
-    records: list[Record] = []
-    for name in dict.fromkeys(line_name(units[0]) for units in by_line(figure.units())):
-        cells = [_cell(rows, name, graph) for graph in figure.datasets]
-        lines.append((name, *(text for mine in cells for text in _texts(mine, figure.seeds))))
-        for graph, mine in zip(figure.datasets, cells, strict=True):
-            errors = _errors(mine)
-            record: Record = {"graph": graph, "system": name, "trainings": len(mine)}
-            record["mse"] = float(errors.mean()) if len(mine) else np.nan
-            record["mse_std"] = float(errors.std(ddof=1)) if len(mine) > 1 else np.nan
-            record["mse_least"] = float(errors.min()) if len(mine) else np.nan
-            for key in ("height", "level", "clusters"):
-                record[key] = mine[0].measured.get(key) if mine else None
-            records.append(record)
-    titles = [title for graph in figure.datasets for title in (graph, f"{graph}, least")]
-    return Table(
-        name=figure.name,
-        title=f"{figure.title}: mean square error of the coordinates",
-        note=(
-            "Mean over seeds ± their standard deviation, and the least of them; one model a seed, "
-            "with the weights of its lowest error. A quarter of the nodes stays; SEP takes the "
-            f"height and level that come closest: {_levels(rows)}. DiffPool and MinCutPool train "
-            "with the losses that belong to them; MSE alone: without. SEP along the lowest-entropy "
-            "tree; paper: Algorithm 1 as written; random: the lowest-entropy tree with its leaves "
-            "permuted. * Not all seeds are there yet."
-        ),
-        header=("system", *titles),
-        rows=tuple(lines),
-        records=tuple(records),
-    )
-
-
-def _cell(rows: Sequence[Row], name: str, graph: str) -> list[Row]:
-    return [row for row in rows if row.unit.dataset == graph and line_name(row.unit) == name]
-
-
-def _errors(rows: Sequence[Row]) -> NDArray[np.float64]:
-    errors = [row.measured["mse"] for row in rows]
-    return np.array([np.nan if error is None else error for error in errors])
-
-
-def _texts(rows: Sequence[Row], seeds: int) -> tuple[str, str]:
-    if not rows:
-        return MISSING, MISSING
-    errors = _errors(rows)
-    spread = f" ± {errors.std(ddof=1):.1e}" if len(errors) > 1 else ""
-    mark = " *" if len(errors) < seeds else ""
-    return f"{errors.mean():.2e}{spread}{mark}", f"{errors.min():.2e}"
-
-
-def _levels(rows: Sequence[Row]) -> str:
-    texts = {}
-    for unit, seen in ((row.unit, row.measured) for row in rows if "level" in row.measured):
-        place = f"level {seen['level']} of height {seen['height']}, {seen['clusters']} clusters"
-        texts[f"{line_name(unit)} on the {unit.dataset}"] = place
-    return "; ".join(f"{name} {place}" for name, place in texts.items()) or MISSING
 
 
 def draw(out: Path, figure: Figure, rows: Sequence[Row], shapes: Shapes | None = None) -> Any:
@@ -165,9 +94,9 @@ def draw(out: Path, figure: Figure, rows: Sequence[Row], shapes: Shapes | None =
         panel(line[0], shape, shape.points)
         for axis, system in zip(line[1:], figure.systems, strict=True):
             unit = figure.units([graph], [system])[0]  # seed 0, as usual
-            found = _cell(rows, line_name(unit), graph)
+            found = rows_of(rows, line_name(unit), graph)
             panel(axis, shape, kept.get(unit.key))
-            text = _power(_errors(found).mean()) if found else MISSING
+            text = _power(errors_of(found).mean()) if found else MISSING
             axis.set_xlabel(text, fontsize=9, color=INK, labelpad=3)
     for axis, title in zip(axes[0], ("original", *figure.systems), strict=True):
         axis.set_title(title, fontsize=11, color=INK)

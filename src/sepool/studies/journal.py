@@ -25,10 +25,11 @@ FORMAT, VERSION = "sepool-figure", 1
 
 @dataclass(frozen=True)
 class Row:
-    """One unit and what was measured of it, by name."""
+    """One unit, what was measured of it, by name, and by which run."""
 
     unit: Unit
     measured: dict[str, Any]
+    run: RunInfo
 
 
 class Journal:
@@ -91,14 +92,23 @@ class Journal:
 
 
 def read_rows(folder: StrPath, protocol: Protocol) -> list[Row]:
-    """All rows of a picture, the first of each unit if there are several."""
+    """All rows of a picture that its rules have made, the first of each unit if there are several.
+
+    Args:
+        folder: the folder that `Journal` was given.
+        protocol: the picture.
+    """
     found: dict[str, Row] = {}
     known = {*IDENTITY, *CONFIG, "run"}
     for path in sorted(Path(folder, protocol.name).glob("*.jsonl")):
-        for row in ResultsFile.read(path).rows:
+        file = ResultsFile.read(path)
+        for row in file.rows:
+            run = file.runs[row["run"]]
+            if run.digest != protocol.digest:
+                continue
             unit = row_to_unit(row, protocol.name)
             measured = {name: value for name, value in row.items() if name not in known}
-            found.setdefault(unit.key, Row(unit, measured))
+            found.setdefault(unit.key, Row(unit, measured, run))
     return list(found.values())
 
 
