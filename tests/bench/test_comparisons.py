@@ -36,7 +36,7 @@ def table_cells(write):
 
 
 def test_against_every_other_row(table_cells):
-    tests = paired_tests(table_cells)
+    tests = paired_tests(TABLE1, table_cells)
     assert str(reference_line(table_cells)) == "SEP-G (best)"
     customary = [test for test in tests if test["rule"] == "customary"]
     assert len(customary) == 2 * 4 + 1  # GCN, GIN, GMT, random trees; on DD one of them
@@ -52,7 +52,7 @@ def test_against_every_other_row(table_cells):
 
 
 def test_who_wins_where(table_cells):
-    tests = paired_tests(table_cells)
+    tests = paired_tests(TABLE1, table_cells)
     shown = verdict_table(TABLE1, table_cells, tests)
     found = {r["second"]: r for r in shown.records if r["rule"] == "customary"}
     assert set(found) == {"GCN", "GIN", "GMT"}  # the same system along other trees is no rival

@@ -11,9 +11,11 @@ pytest.importorskip("matplotlib")
 
 import pandas as pd
 
-from sepool.bench.cells import Cell, Line
+from sepool.bench.cells import Cell, Line, cells
 from sepool.bench.plots import accuracy_plot, curve_plot, depth_plot, write_plots
+from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.published import Published
+from sepool.bench.rows import Rows
 
 
 def cell(system, dataset, accuracies=(), published=None):
@@ -40,7 +42,7 @@ def test_accuracy_has_a_panel_a_dataset_and_intervals():
 
 
 def test_accuracy_by_depth():
-    cells = [
+    table = [
         replace(cell("SEP-N", "Cora", values, known), line=Line("SEP-N", "best", variant=depth))
         for depth, values, known in (
             ("1", [0.8, 0.82], Published(84.3, 0.6)),
@@ -48,24 +50,42 @@ def test_accuracy_by_depth():
             ("3", [], None),
         )
     ]
-    (axis,) = depth_plot(cells).axes
+    control = replace(table[0], line=Line("SEP-N", "random", variant="1"))
+    figure = depth_plot([*table, control])
+    (axis,) = figure.axes
     published, measured = axis.lines[0], axis.containers[0].lines[0]
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2], [84.3, 84.8])
     assert list(measured.get_ydata()) == pytest.approx([81, 82])
-    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["SEP-N (best)"]
+    low, high = axis.containers[0].lines[2][0].get_segments()[0][:, 1]
+    assert (low, high) == pytest.approx(table[0].selected["customary"].interval())
+    assert axis.get_xlabel() == "number of blocks"
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["SEP-N, published", "SEP-N (best)", "SEP-N (random)"]
 
 
-def test_curves(units):
-    figure = curve_plot([(units[0], [(1.0, 1.2), (0.5, 0.8), (0.2, 0.9)])])
+def test_curves(units, protocol):
+    figure = curve_plot(protocol, [(units[0], [(1.0, 1.2), (0.5, 0.8), (0.2, 0.9)])])
     (axis,) = figure.axes
     train, val, lowest = axis.lines
     assert list(train.get_ydata()) == [1.0, 0.5, 0.2]
     assert list(val.get_ydata()) == [1.2, 0.8, 0.9]
+    assert figure.legends[0].get_texts()[0].get_text() == "SEP-G (best)"
     assert (lowest.get_xdata()[0], lowest.get_ydata()[0]) == (1, 0.8)
 
 
-def test_a_curve_without_numbers(units):
-    assert curve_plot([(units[0], [(math.nan, math.nan)])]).axes
+def test_a_curve_without_numbers(units, protocol):
+    assert curve_plot(protocol, [(units[0], [(math.nan, math.nan)])]).axes
+
+
+@pytest.mark.parametrize(("name", "what"), [("table4", "blocks"), ("tableA1", "convolutions")])
+def test_depths_of_a_table(name, what, write, tmp_path):
+    table = PROTOCOLS[name]
+    units = table.units(["Cora"], seeds=2)
+    table_cells = cells(table, Rows.read(write(units[::7], table)))
+    names = [path.name for path in write_plots(table, table_cells, [], tmp_path)]
+    assert names == [f"{name}-accuracy.png", f"{name}-depth.png"]
+    assert (tmp_path / f"{name}-depth.png").read_bytes().startswith(b"\x89PNG")
+    assert depth_plot(table_cells, what).axes[0].get_xlabel() == f"number of {what}"
 
 
 def test_nothing_to_draw(protocol, tmp_path):

@@ -11,19 +11,19 @@ from scipy import stats
 from sepool.bench.accuracy import REFERENCES
 from sepool.bench.cells import Cell, Line
 from sepool.bench.protocols import Protocol
-from sepool.bench.stats import RULES, compare, holm
+from sepool.bench.stats import compare, holm, rules_of
 from sepool.bench.tables import MISSING, Record, Table, number, signed
 
 LEVEL = 0.05  # of significance, after correction
-_HOLM = "Holm: corrected for the number of comparisons by this rule."
+HOLM = "Holm: corrected for the number of comparisons by this rule."
 
 
-def paired_tests(table_cells: Sequence[Cell]) -> list[Record]:
+def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record]:
     """Tests of the first row of SEP with results against every other row, on every dataset."""
     records: list[Record] = []
     reference = reference_line(table_cells)
     bases = {cell.dataset: cell for cell in table_cells if cell.line == reference}
-    for rule in RULES:
+    for rule in rules_of(protocol.folds):
         found: list[Record] = []
         for cell in (cell for cell in table_cells if bases and cell.line != reference):
             first, second = bases[cell.dataset].selected[rule], cell.selected[rule]
@@ -55,8 +55,8 @@ def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
         title=f"{protocol.title}: paired tests",
         note=(
             f"Difference of test accuracy, first less second, ± its standard error; {names(tests)}"
-            f", on differences over the same folds and seeds, averaged over seeds inside a fold. "
-            f"{_HOLM}"
+            ", on differences over the same folds and seeds, averaged over seeds where there are "
+            f"several folds. {HOLM}"
         ),
         header=("dataset", "first", "second", "rule", "difference", "pairs", "p", "p (Holm)"),
         rows=tuple(row_of(record, "dataset", "first", "second", "rule") for record in tests),
@@ -88,7 +88,7 @@ def verdict_table(
     sentences = []
     reference = reference_line(table_cells)
     own = {str(cell.line) for cell in table_cells if reference and cell.line.name == reference.name}
-    for rule in RULES:
+    for rule in rules_of(protocol.folds):
         mine = [
             record for record in tests if record["rule"] == rule and record["second"] not in own
         ]
@@ -145,16 +145,16 @@ def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | No
     lines = _first_lines(table_cells)
     if protocol.rows_by != "system" or len(lines) < 2:
         return None
-    records = [record for rule in RULES for record in _ranks(lines, table_cells, rule)]
-    records.sort(key=lambda record: (record["rule"] != "customary", _place(record)))
-    shown = [record for record in records if record["rule"] == "customary"]
-    strict = {record["system"]: record for record in records if record["rule"] == "strict"}
+    rules = rules_of(protocol.folds)
+    by_rule = {rule: _ranks(lines, table_cells, rule) for rule in rules}
+    shown = sorted(by_rule["customary"], key=_place)
+    means = {(r["system"], r["rule"]): r["mean_rank"] for some in by_rule.values() for r in some}
     datasets = [name for name in shown[0] if name in {cell.dataset for cell in table_cells}]
     common = [name for name in datasets if all(record[name] is not None for record in shown)]
     rows = []
     for record in shown:
-        means = (_rank(record["mean_rank"]), _rank(strict[record["system"]]["mean_rank"]))
-        rows.append((str(record["system"]), *means, *(_rank(record[name]) for name in datasets)))
+        over = (_rank(means[record["system"], rule]) for rule in rules)
+        rows.append((str(record["system"]), *over, *(_rank(record[name]) for name in datasets)))
     return Table(
         name=f"{protocol.name}-ranks",
         title=f"{protocol.title}: ranks",
@@ -164,9 +164,9 @@ def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | No
             f"have results: {', '.join(common) or 'none'}. Ranks on single datasets are by the "
             "customary rule, among the systems that are there."
         ),
-        header=("system", "mean rank, customary", "mean rank, strict", *datasets),
+        header=("system", *(f"mean rank, {rule}" for rule in rules), *datasets),
         rows=tuple(rows),
-        records=tuple(records),
+        records=(*shown, *by_rule.get("strict", ())),
     )
 
 

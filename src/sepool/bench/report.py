@@ -15,7 +15,7 @@ from sepool.bench.plots import write_plots
 from sepool.bench.protocols import PROTOCOLS, Protocol
 from sepool.bench.published import citation
 from sepool.bench.rows import Rows, read_curves
-from sepool.bench.stats import RULES
+from sepool.bench.stats import rules_of
 from sepool.bench.tables import Table, section, write_table, write_text
 from sepool.bench.tree_study import control_table, tree_table
 from sepool.io import StrPath, atomic_write
@@ -134,14 +134,19 @@ def tables(
     protocol: Protocol, table_cells: Sequence[Cell], rows: pd.DataFrame, against_paper: bool
 ) -> list[Table]:
     """All tables of a protocol: accuracies by each rule, ranks, tests, and the study of trees."""
-    tests = paired_tests(table_cells)
-    made = [accuracy_table(protocol, table_cells, rule, against_paper) for rule in RULES]
-    made += [comparison_table(protocol, tests), verdict_table(protocol, table_cells, tests)]
-    made += [tree_table(protocol, rows), control_table(protocol, table_cells)]
-    made = [table for table in made if table.rows]
+    tests = paired_tests(protocol, table_cells)
+    rules = rules_of(protocol.folds)
+    made = [accuracy_table(protocol, table_cells, rule, against_paper) for rule in rules]
     ranks = ranking_table(protocol, table_cells)
     short = shortfall_table(protocol, table_cells) if against_paper else None
-    return [*made, *(table for table in (ranks, short) if table is not None)]
+    made += [table for table in (ranks, short) if table is not None]
+    others = (
+        verdict_table(protocol, table_cells, tests),
+        tree_table(protocol, rows),
+        control_table(protocol, table_cells),
+        comparison_table(protocol, tests),
+    )
+    return [*made, *(table for table in others if table.rows)]
 
 
 def _source_of_rows(rows: pd.DataFrame) -> str:

@@ -81,7 +81,7 @@ def markdown(table: Table) -> str:
 
 
 def _numeric(cells: Sequence[str]) -> bool:
-    return all(cell == MISSING or cell[:1] in set("+-0123456789") for cell in cells)
+    return all(cell in ("", MISSING) or cell[0] in "+-0123456789" for cell in cells)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -11,9 +11,9 @@ import pandas as pd
 from scipy import stats
 
 from sepool.bench.cells import Cell, Line, variant_of
-from sepool.bench.comparisons import names, row_of, with_holm
+from sepool.bench.comparisons import HOLM, names, row_of, with_holm
 from sepool.bench.protocols import TREES, Protocol
-from sepool.bench.stats import RULES, compare, paired_means
+from sepool.bench.stats import compare, paired_means, rules_of
 from sepool.bench.tables import Record, Table, figure, number, signed
 
 CONTROL = "random"
@@ -97,14 +97,15 @@ def _tree_row(record: Record) -> tuple[str, ...]:
 
 def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
     """What is left of the difference to random trees when each has its chosen configurations."""
-    records = [r for rule in RULES for r in with_holm(list(_controls(table_cells, rule)))]
+    rules = rules_of(protocol.folds)
+    records = [r for rule in rules for r in with_holm(list(_controls(table_cells, rule)))]
     return Table(
         name=f"{protocol.name}-control",
         title=f"{protocol.title}: against random trees",
         note=(
-            "Test accuracy along a tree less that along a random one of the same shape, each with "
-            f"the configurations that validation chose for it, ± the standard error; "
-            f"{names(records)}. Holm: corrected for the number of comparisons by this rule."
+            "Test accuracy along a tree less that along a random one (the lowest-entropy tree with "
+            "its leaves permuted), each with the configurations that validation chose for it, ± "
+            f"the standard error; {names(records)}. {HOLM}"
         ),
         header=("dataset", "system", "rule", "difference", "pairs", "p", "p (Holm)"),
         rows=tuple(row_of(record, "dataset", "system", "rule") for record in records),
