@@ -9,6 +9,7 @@ import page_epoch
 import page_pyg
 import page_quality
 import page_speed
+import page_systems
 from page import Section, verdict_table
 from results import HERE, QUICK, Row, load
 
@@ -22,6 +23,8 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "epoch": page_epoch.epoch,
     "epoch_cuda": page_epoch.epoch_cuda,
     "lockstep": page_epoch.lockstep,
+    "systems": page_systems.systems,
+    "systems_cuda": page_systems.systems_cuda,
 }
 
 HEAD = """\
@@ -63,9 +66,10 @@ def render(quick: bool) -> str:
 def _source(file: Row) -> str:
     machine, versions = file["machine"], file["versions"]
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
+    accelerator = f"{machine['accelerator']}, " if "accelerator" in machine else ""
     return (
         f"`{file['command']}`, {file['date']}, {_duration(file['seconds'])} on "
-        f"{machine['processor']} ({machine['cores']} cores, {machine['memory_gib']:g} GiB, "
+        f"{accelerator}{machine['processor']} ({machine['cores']} cores, {machine['memory_gib']:g} GiB, "
         f"{machine['system']}), Python {machine['python']}, {packages}."
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from results import parser
 
-SCRIPTS = ("optimum", "relabel", "entropy", "speed", "scale", "pyg", "epoch")
+SCRIPTS = ("optimum", "relabel", "entropy", "speed", "scale", "pyg", "epoch", "systems")
 
 
 def main() -> None:
