@@ -69,8 +69,8 @@ def _source(file: Row) -> str:
     accelerator = f"{machine['accelerator']}, " if "accelerator" in machine else ""
     return (
         f"`{file['command']}`, {file['date']}, {_duration(file['seconds'])} on "
-        f"{accelerator}{machine['processor']} ({machine['cores']} cores, {machine['memory_gib']:g} GiB, "
-        f"{machine['system']}), Python {machine['python']}, {packages}."
+        f"{accelerator}{machine['processor']} ({machine['cores']} cores, "
+        f"{machine['memory_gib']:g} GiB, {machine['system']}), Python {machine['python']}, {packages}."
     )
 
 
