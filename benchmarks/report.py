@@ -70,7 +70,8 @@ def _source(file: Row) -> str:
     return (
         f"`{file['command']}`, {file['date']}, {_duration(file['seconds'])} on "
         f"{accelerator}{machine['processor']} ({machine['cores']} cores, "
-        f"{machine['memory_gib']:g} GiB, {machine['system']}), Python {machine['python']}, {packages}."
+        f"{machine['memory_gib']:g} GiB, {machine['system']}), "
+        f"Python {machine['python']}, {packages}."
     )
 
 

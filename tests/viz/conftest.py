@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sepool
+
+sys.path.append(str(Path(__file__).parent))  # for what the tests share
 
 # Names that a page must show as they are, and do nothing with.
 HOSTILE = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from browsers import NAMES, find_browser
 
 import sepool
 from sepool.viz.explore import write_explorer
@@ -20,10 +20,9 @@ from sepool.viz.explore import write_explorer
 pytest.importorskip("bokeh", reason="the page needs Bokeh")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-BROWSER = os.environ.get("SEPOOL_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+BROWSER = find_browser()
 pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason=f"no browser: none of {', '.join(NAMES)} is installed"
+    BROWSER is None, reason=f"no browser: SEPOOL_BROWSER, {', '.join(NAMES)}"
 )
 
 Shown = Callable[..., Any]
@@ -103,6 +102,26 @@ def test_loads_and_shows_all(show: Shown, novel: Any) -> None:
     # Something is on the canvas: a screenshot has more than a few colours.
     picture = _pixels(page.locator("#graph").screenshot())
     assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 50
+
+
+def test_names_stand_beside_marks(show: Shown, novel: Any) -> None:
+    page = show(*novel)
+    labels = page.evaluate("explorer.drawing.sources.labels.data")
+    marks = page.evaluate("explorer.drawing.marks.map((id) => explorer.drawing.disk(id))")
+    low, left, scale = page.evaluate(
+        "[explorer.drawing.plot.y_range.start, explorer.drawing.plot.x_range.start,"
+        " explorer.drawing.scale()]"
+    )
+    xs, ys = (scale * (np.array(labels["x"]) - left), scale * (np.array(labels["y"]) - low))
+    hidden = [
+        mark
+        for mark in marks
+        if any(
+            abs(mark["x"] - x) < 3 and abs(mark["y"] - y) < 3 for x, y in zip(xs, ys, strict=True)
+        )
+    ]
+    assert len(xs) > 40
+    assert len(hidden) < len(xs) / 2
 
 
 def test_click_opens_and_double_click_closes(show: Shown, novel: Any) -> None:
@@ -314,11 +333,11 @@ def test_first_paint_of_5000_nodes_in_2_seconds(
     assert min(times) < 2000
 
 
-def test_large_graphs_show_coarse_levels_first(
+def test_50000_nodes_show_coarse_levels_first(
     show: Shown, nested_edges: Callable[..., Any]
 ) -> None:
-    graph = sepool.as_graph(nested_edges(20000, 60000), num_nodes=20000)
-    tree = sepool.coding_tree(graph, 3, method="fast")
+    graph = sepool.as_graph(nested_edges(50000, 200000), num_nodes=50000)
+    tree = sepool.coding_tree(graph, 4, method="fast")
     page = show(tree, graph)
     assert _marks(page) <= 5000
     assert page.input_value("#show") != "0"

@@ -1,11 +1,26 @@
 // The graph on a Bokeh plot: open clusters as disks, what is closed as marks, edges between marks.
 const MOST_LINKS = 20000;
 const MOST_LABELS = 70;
+const FEW_MARKS = 400; // so many can be asked whether a label covers them
 const ISOLATE = ["\u2068", "\u2069"]; // a name keeps its direction to itself
 
 function shorten(text, most) {
   const letters = Array.from(text.slice(0, 4 * most), (c) => (/\p{C}|\p{Zl}|\p{Zp}/u.test(c) ? " " : c));
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
+
+// Boxes (left, low, right, high) for a label of a disk: on it if it has room there, else beside it.
+function spots({ x, y, r }, half, beside) {
+  const at = ([dx, dy]) => [x + dx - half, y + dy - 9, x + dx + half, y + dy + 9];
+  const around = [[0, -r - 9], [0, r + 9], [r + half, 0], [-r - half, 0]];
+  return (beside && half > r ? [...around, [0, 0]] : [[0, 0]]).map(at);
+}
+
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+function covers([left, low, right, high], { x, y, r }) {
+  const near = (value, from, to) => Math.min(Math.max(value, from), to);
+  return Math.hypot(x - near(x, left, right), y - near(y, low, high)) < 0.85 * r;
 }
 
 class Drawing {
@@ -160,20 +175,29 @@ class Drawing {
       model.x[id] > h.start && model.x[id] < h.end && model.y[id] > v.start && model.y[id] < v.end);
     const large = seen.filter((id) => seen.length <= 60 || model.r[id] * scale > 9);
     large.sort((a, b) => model.r[b] - model.r[a] || model.volume[b] - model.volume[a]);
+    const few = seen.length <= FEW_MARKS, disks = few ? seen.map((id) => this.disk(id)) : [];
     const taken = [], shown = [];
     for (const id of large.slice(0, 20 * MOST_LABELS)) {
       const text = model.isLeaf(id) ? shorten(model.name(id), 18) : model.size[id].toLocaleString("en");
-      const px = (model.x[id] - h.start) * scale, py = (model.y[id] - v.start) * scale;
-      const half = 3.6 * Array.from(text).length + 3;
-      const box = [px - half, py - 9, px + half, py + 9];
-      if (taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
+      const boxes = spots(this.disk(id), 3.6 * Array.from(text).length + 3, few)
+        .filter((box) => !taken.some((other) => overlap(box, other)));
+      if (!boxes.length) continue;
+      const [middle] = boxes.slice(-1); // the disk itself, where there is no room beside it
+      const box = boxes.find((spot) => !disks.some((disk) => disk.id !== id && covers(spot, disk))) ?? middle;
       taken.push(box);
-      shown.push([id, ISOLATE.join(text)]);
+      shown.push([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2, ISOLATE.join(text)]);
       if (shown.length >= MOST_LABELS) break;
     }
     this.sources.labels.data = {
-      x: shown.map(([id]) => model.x[id]), y: shown.map(([id]) => model.y[id]), text: shown.map(([, text]) => text),
+      x: shown.map(([x]) => h.start + x / scale), y: shown.map(([, y]) => v.start + y / scale),
+      text: shown.map(([, , text]) => text),
     };
+  }
+
+  // Where a mark is on the screen, from the lower left.
+  disk(id) {
+    const { model } = this, { x_range: h, y_range: v } = this.plot, scale = this.scale();
+    return { id, x: (model.x[id] - h.start) * scale, y: (model.y[id] - v.start) * scale, r: model.r[id] * scale };
   }
 
   highlight() {
