@@ -191,6 +191,20 @@ class TestMissingPackages:
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["nodes"] == 3
 
+    @pytest.mark.parametrize(
+        ("package", "name"), [("matplotlib", "plot_clusters"), ("bokeh", "explorer_page")]
+    )
+    def test_pictures_name_the_extra(self, package, name):
+        code = (
+            "import importlib.util as util, sys\n"
+            f"sys.modules[{package!r}] = None; util.find_spec = lambda name: None\n"
+            "from sepool import coding_tree, viz\n"
+            f"try: viz.{name}(coding_tree([(0, 1)]), [(0, 1)])\n"
+            "except ImportError as error: print(error)\n"
+        )
+        done = subprocess.check_output([sys.executable, "-c", code], text=True)
+        assert done == f"this needs {package}: pip install 'sepool[viz]'\n"
+
     @pytest.mark.parametrize("name", ["nn", "AddCodingTree", "hierarchy"])
     def test_layers_name_the_extra(self, name):
         code = (

@@ -61,4 +61,4 @@ def main(context: typer.Context, debug: Debug = False, version: Version = False)
 
 
 for _name, _function, _example in COMMANDS:
-    app.command(_name, epilog=f"Example: {_example}", no_args_is_help=False)(_function)
+    app.command(_name, epilog=f"Example: {_example}")(_function)

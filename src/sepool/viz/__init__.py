@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sepool.extras import needs
+
 if TYPE_CHECKING:
     from sepool.viz.clusters import plot_clusters as plot_clusters
     from sepool.viz.dendrogram import plot_dendrogram as plot_dendrogram
@@ -36,15 +38,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'sepool.viz' has no attribute {name!r}")
-    try:
-        value = getattr(import_module(f"sepool.viz.{_LAZY[name]}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("matplotlib", "bokeh"):
-            raise
-        raise ImportError(
-            f"sepool.viz.{name} needs {error.name}: pip install 'sepool[viz]'"
-        ) from error
-    return value
+    with needs("viz"):
+        return getattr(import_module(f"sepool.viz.{_LAZY[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.extras import needs
 from sepool.graph import Graph, as_graph
 from sepool.io import StrPath, atomic_write
 from sepool.tree import CodingTree
@@ -51,7 +52,7 @@ def explorer_page(tree: CodingTree, graph: Any, *, title: str = "graph") -> str:
         HTML that needs nothing else; the same input gives the same text.
 
     Raises:
-        ModuleNotFoundError: Bokeh, which brings the drawing library, is not installed.
+        MissingPackage: Bokeh, which brings the drawing library, is not installed.
         ValueError: the tree is of another graph.
     """
     graph = as_graph(graph)
@@ -133,11 +134,12 @@ def check_library() -> Path:
     """The folder of BokehJS, found without importing all of Bokeh.
 
     Raises:
-        ModuleNotFoundError: Bokeh is not installed.
+        MissingPackage: Bokeh is not installed.
     """
-    spec = find_spec("bokeh")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("No module named 'bokeh'", name="bokeh")
+    with needs("viz"):
+        spec = find_spec("bokeh")
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError("No module named 'bokeh'", name="bokeh")
     return Path(spec.origin).parent / "server" / "static" / "js"
 
 
