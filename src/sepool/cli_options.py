@@ -15,7 +15,9 @@ from sepool.graph import Graph, as_graph
 from sepool.progress import progress_bar
 from sepool.tree import CodingTree
 
-GraphFile = Annotated[str, typer.Argument(help="Lines 'u v' or 'u v weight'; may be gzipped.")]
+GraphFile = Annotated[
+    str, typer.Argument(metavar="GRAPH", help="Lines 'u v' or 'u v weight'; may be gzipped.")
+]
 Height = Annotated[
     int, typer.Option(help="Level of the root: 2 for clusters, 3 for clusters of clusters, ...")
 ]

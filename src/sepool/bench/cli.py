@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from sepool.bench.run import Plan
     from sepool.bench.units import Unit, Value
 
-Table = Annotated[str, typer.Argument(help="table1, figure3, ...: see 'sepool list protocols'.")]
+Table = Annotated[
+    str, typer.Argument(metavar="TABLE", help="table1, figure3, ...: see 'sepool list protocols'.")
+]
 Datasets = Annotated[str, typer.Option(help="Names with commas; all of the table by default.")]
 Systems = Annotated[str, typer.Option(help="Names with commas; all of the table by default.")]
 Trees = Annotated[str, typer.Option(help=f"What SEP pools along: {', '.join(TREES)}.")]
@@ -45,7 +47,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="A short trial: a few minut
 Against = Annotated[str, typer.Option(help="'paper': compare with the published figures.")]
 Results = Annotated[Path, typer.Option(help="Folder of the results.")]
 ReportOut = Annotated[Path, typer.Option("--out", help="Folder for tables and plots.")]
-What = Annotated[str, typer.Argument(help="systems, datasets or protocols.")]
+What = Annotated[str, typer.Argument(metavar="WHAT", help="systems, datasets or protocols.")]
 
 
 def reproduce(

@@ -22,7 +22,7 @@ from sepool.tree import CodingTree
 KINDS = ("clusters", "dendrogram", "levels")
 TREE_FILES = (".json", ".npz")
 
-Input = Annotated[str, typer.Argument(help="An edge list, or a tree: .json, .npz.")]
+Input = Annotated[str, typer.Argument(metavar="FILE", help="An edge list, or a tree: .json, .npz.")]
 Kind = Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}; what fits by default.")]
 GraphOption = Annotated[str | None, typer.Option("--graph", help="The graph of a tree file.")]
 TreeOption = Annotated[Path | None, typer.Option("--tree", help="A tree file; found otherwise.")]
