@@ -20,16 +20,15 @@ BUILT_FROM := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format sanitize readme bench wheel clean
+.PHONY: help demo test lint format sanitize readme docs bench wheel wheels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/demo.stamp  ## coding trees of two graphs: a table, a picture in demo.png
-	$(BIN)/python examples/karate.py --picture demo.png
-	$(BIN)/python examples/planted.py
+demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trained on generated graphs; a minute or two
+	$(BIN)/python examples/demo.py --picture demo.png
 
-test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings and README
+test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings, README and docs
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy
@@ -47,9 +46,14 @@ sanitize: $(VENV)/tools.stamp  ## fuzz the core under address and undefined-beha
 	$(BIN)/cmake --build build/sanitize
 	build/sanitize/fuzz_core
 
-readme: $(VENV)/test.stamp  ## write what README's code prints into it, and draw its picture
-	$(BIN)/python tests/test_readme.py
-	$(BIN)/python examples/karate.py --picture docs/images/karate.png
+readme: $(VENV)/test.stamp  ## write into README and docs what their code prints and what was measured; draw the pictures
+	$(BIN)/python tools/pictures.py
+	$(BIN)/python tools/tables.py
+	$(BIN)/python tools/pages.py
+
+docs: $(VENV)/docs.stamp  ## the documentation as a site in build/site; open build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+	@echo "open build/site/index.html"
 
 bench: $(BENCH)/bench.stamp  ## measure against the peers: make bench [DATA=folder] [QUICK=1]
 	$(BENCH)/bin/python benchmarks/run_all.py $(if $(DATA),--data $(DATA)) $(if $(QUICK),--quick)
@@ -58,9 +62,12 @@ wheel: $(VENV)/tools.stamp  ## a source archive in dist/, and the wheel built fr
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
+wheels: $(VENV)/python.stamp  ## the same for every Python from 3.10 to 3.13 that is here, each tried in an empty environment
+	$(BIN)/python tools/wheels.py
+
 clean:  ## remove all of the above
 	rm -rf $(VENV) $(BENCH) build dist demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks examples tools -name __pycache__ -prune -exec rm -rf {} +
 
 # The environments, with a stamp for every state they can be in.
 
@@ -79,11 +86,15 @@ $(VENV)/tools.stamp: $(VENV)/python.stamp constraints.txt
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
-	$(INSTALL) --no-build-isolation --editable . networkx matplotlib
+	$(INSTALL) --no-build-isolation --editable '.[torch]' networkx matplotlib
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	$(INSTALL) --no-build-isolation --editable '.[test,torch,ray,lint]'
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
+	$(INSTALL) --no-build-isolation --editable '.[docs]'
 	@touch $@
 
 # The peers, in an order that matters: torch-scatter is compiled against the torch that is there (see

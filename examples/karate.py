@@ -21,8 +21,11 @@ def main() -> None:
     parser.add_argument(
         "--picture", metavar="FILE", help="draw the tree of height 4 into this file"
     )
-    arguments = parser.parse_args()
+    show(parser.parse_args().picture)
 
+
+def show(picture: str | None) -> None:
+    """Prints the table, and draws the picture into this file, if there is one."""
     club = nx.karate_club_graph()
     flat = sepool.one_dimensional_entropy(club)
     print(f"{club.name}: {len(club)} members, {club.size()} ties, {flat:.4f} bits unclustered\n")
@@ -39,14 +42,14 @@ def main() -> None:
 
     tree = sepool.coding_tree(club, height=4)
     print(f"\n{tree}\n{describe_split(club, tree)}")
-    if arguments.picture:
+    if picture:
         try:
             from picture import draw
         except ModuleNotFoundError as error:
             print(f"no picture: {error.name} is missing (pip install matplotlib)")
         else:
-            draw(club, tree, arguments.picture)
-            print(f"wrote {arguments.picture}")
+            draw(club, tree, picture)
+            print(f"wrote {picture}")
 
 
 def describe_split(club: nx.Graph, tree: sepool.CodingTree) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,35 @@ def run(capsys):
         return capsys.readouterr().out
 
     return printed
+
+
+def test_karate(tmp_path):
+    pytest.importorskip("networkx")
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "karate.png"
+    command = [sys.executable, EXAMPLES / "karate.py", "--picture", picture]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "33 of 34 members" in done.stdout
+    assert picture.stat().st_size > 10_000
+
+
+def test_planted(run):
+    assert "10 of 10 regions found exactly" in run("planted")
+
+
+def test_demo(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import demo
+
+    for name, value in {"GRAPHS": 80, "SEEDS": 2, "EPOCHS": 2}.items():
+        monkeypatch.setattr(demo, name, value)
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--picture", str(tmp_path / "demo.png")])
+    demo.main()
+    printed = capsys.readouterr().out
+    assert "33 of 34 members" in printed
+    assert len(re.findall(r"^(?:SEP-G|plain GCN) +6,322 +[\d.]+ \+- [\d.]+ %", printed, re.M)) == 2
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
 
 
 def percents(text: str) -> list[int]:

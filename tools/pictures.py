@@ -1,0 +1,264 @@
+"""Draws the pictures of README and docs: `python tools/pictures.py`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import log2
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+sys.path.insert(0, str(ROOT / "examples"))
+
+import picture
+
+import sepool
+from sepool import viz
+from sepool.viz.figures import new_figure
+
+INK, SOFT, PALE = "#2b3038", "#9aa3ad", "#eef1f4"
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
+# Two triangles and a bridge between them.
+BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+PLACES = np.array([(0, 1), (0, -1), (1.3, 0), (3, 0), (4.3, 1), (4.3, -1)], dtype=float)
+# Four nodes that all know each other, and three that hang on to one of them.
+EDGES = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6)]
+NODES = 7
+
+
+def main() -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    club = nx.karate_club_graph()
+    picture.draw(club, sepool.coding_tree(club, height=4), str(IMAGES / "karate.png"))
+    tree, graph = sepool.coding_tree(club, height=3), sepool.as_graph(club)
+    viz.save_figure(viz.plot_levels(tree, graph), IMAGES / "levels.png")
+    viz.save_figure(viz.plot_dendrogram(tree), IMAGES / "dendrogram.png")
+    draw_bits()
+    draw_stages()
+    draw_architecture()
+    print(f"drew {len(list(IMAGES.iterdir()))} pictures into {IMAGES.relative_to(ROOT)}")
+
+
+def draw_bits() -> None:
+    """What a cluster saves: the same graph without and with clusters, and the bits of both."""
+    tree = sepool.coding_tree(BRIDGE, height=2)
+    figure = new_figure(8, 2.7)
+    flat = sepool.one_dimensional_entropy(BRIDGE)
+    shown = (
+        (None, f"no clusters: {flat:.3f} bits a step"),
+        (tree.labels(1), f"{tree.num_clusters(1)} clusters: {tree.entropy:.3f} bits a step"),
+    )
+    for i, (labels, title) in enumerate(shown):
+        axes = figure.add_axes((0.02 + 0.5 * i, 0.02, 0.46, 0.82))
+        if labels is not None:
+            for cluster in range(labels.max() + 1):
+                corners = picture.hull(PLACES[labels == cluster])
+                axes.fill(
+                    *corners.T, color=COLOURS[cluster], alpha=0.25, lw=34, joinstyle="round", ec=COLOURS[cluster]
+                )  # fmt: skip
+        for u, v in BRIDGE:
+            axes.plot(*PLACES[[u, v]].T, color=INK, lw=1.5, zorder=2)
+        colour = SOFT if labels is None else [COLOURS[cluster] for cluster in labels]
+        axes.scatter(*PLACES.T, s=170, color=colour, ec="white", lw=1.5, zorder=3)
+        for node, (x, y) in enumerate(PLACES):
+            axes.text(x, y, str(node), color="white", size=8, ha="center", va="center", zorder=4)
+        axes.set(xlim=(-1, 5.3), ylim=(-1.9, 1.9), aspect="equal")
+        axes.axis("off")
+        axes.set_title(title, size=10, color=INK)
+    viz.save_figure(figure, IMAGES / "bits.svg")
+
+
+@dataclass
+class Node:
+    """A node of a tree that stage after stage is drawn of."""
+
+    members: frozenset[int]
+    children: list[Node] = field(default_factory=list)
+    new: bool = False
+
+    @property
+    def height(self) -> int:
+        return 1 + max(child.height for child in self.children) if self.children else 0
+
+    def inner(self) -> list[tuple[Node, Node]]:
+        """All inner nodes below this one, each with its parent."""
+        found = []
+        for child in self.children:
+            if child.children:
+                found += [(self, child), *child.inner()]
+        return found
+
+
+def volume(nodes: frozenset[int]) -> int:
+    return sum((u in nodes) + (v in nodes) for u, v in EDGES)
+
+
+def between(one: frozenset[int], other: frozenset[int]) -> int:
+    return sum((u in one and v in other) or (v in one and u in other) for u, v in EDGES)
+
+
+def merged() -> Node:
+    """Stage 1 by the paper's gain, 2c/V log(V / (v_i + v_j))."""
+    parts = [Node(frozenset([node])) for node in range(NODES)]
+    whole = volume(frozenset(range(NODES)))
+    while len(parts) > 1:
+
+        def gain(pair: tuple[Node, Node]) -> float:
+            one, other = pair
+            total = volume(one.members) + volume(other.members)
+            return between(one.members, other.members) * log2(whole / total)
+
+        one, other = max(combinations(parts, 2), key=gain)
+        joined = Node(one.members | other.members, [one, other])
+        parts = [part for part in parts if part is not one and part is not other] + [joined]
+    return parts[0]
+
+
+def removed(root: Node, height: int) -> Node:
+    """Stage 2: takes out the inner node that costs least, until the tree is low enough."""
+    while root.height > height:
+
+        def cost(pair: tuple[Node, Node]) -> float:
+            parent, node = pair
+            cut = sum(between(a.members, b.members) for a, b in combinations(node.children, 2))
+            return cut * log2(volume(parent.members) / volume(node.members))
+
+        parent, node = min(root.inner(), key=cost)
+        parent.children = [c for c in parent.children if c is not node] + node.children
+    return root
+
+
+def filled(root: Node, height: int) -> Node:
+    """Stage 3: chains that bring every leaf to the same depth."""
+    for i, child in enumerate(root.children):
+        if child.children:
+            filled(child, height - 1)
+        else:
+            for _ in range(height - 1):
+                child = Node(child.members, [child], new=True)
+            root.children[i] = child
+    return root
+
+
+def draw_stages() -> None:
+    """MERGE, REMOVE and FILL on a small graph."""
+    figure = new_figure(9, 2.9)
+    titles = ("1. merge: a binary tree", "2. remove: down to height 2", "3. fill: all leaves at depth 2")
+    stages = (merged(), removed(merged(), 2), filled(removed(merged(), 2), 2))
+    found = sepool.coding_tree(EDGES, height=2, method="paper")
+    groups = {child.members for child in stages[2].children}
+    members = {frozenset(found.members(1, c).tolist()) for c in range(found.num_clusters(1))}
+    assert groups == members, "the picture and the core disagree"
+    for i, (root, title) in enumerate(zip(stages, titles, strict=True)):
+        axes = figure.add_axes((0.01 + 0.335 * i, 0.02, 0.31, 0.84))
+        draw_node(axes, root, leaves(root), root.height, bottom=i == 0)
+        axes.set(xlim=(-0.7, 6.7), ylim=(-0.6, stages[0].height + 0.5))
+        axes.axis("off")
+        axes.set_title(title, size=10, color=INK)
+    viz.save_figure(figure, IMAGES / "stages.svg")
+
+
+def leaves(node: Node) -> list[int]:
+    """The leaves from left to right: the branch with the lowest node first."""
+    if not node.children:
+        return list(node.members)
+    ordered = sorted(node.children, key=lambda child: min(child.members))
+    return [leaf for child in ordered for leaf in leaves(child)]
+
+
+def draw_node(axes: Axes, node: Node, order: list[int], level: int, bottom: bool) -> float:
+    """A subtree with its top on a level, the leaves at the bottom or wherever they hang.
+
+    Returns:
+        Where the top is, from left to right.
+    """
+    if not node.children:
+        (leaf,) = node.members
+        x = float(order.index(leaf))
+        axes.scatter(x, level, s=150, color=COLOURS[0], ec="white", zorder=3)
+        axes.text(x, level, str(leaf), color="white", size=7.5, ha="center", va="center", zorder=4)
+        return x
+    below = []
+    for child in node.children:
+        drop = level - 1 if child.children or not bottom else 0
+        below.append((draw_node(axes, child, order, drop, bottom), drop))
+    x = float(np.mean([place for place, _ in below]))
+    for place, drop in below:
+        axes.plot([x, place], [level, drop], color=SOFT, lw=1.3, zorder=1)
+    axes.scatter(x, level, s=60, color=COLOURS[2] if node.new else INK, ec="white", zorder=3)
+    return x
+
+
+BOXES = (  # column, row, title, what is inside
+    (0, 0, "graph", "graph.py  edges.py  io.py", "networkx, igraph, SciPy,\nPyG, arrays, files"),
+    (1, 0, "core (C++)", "src/core  build.py", "canonical labels, merge,\ncompress, fill, refine"),
+    (2, 0, "tree", "tree.py  treefile.py", "flat arrays; labels,\nassignments, files"),
+    (3, 0, "entropy", "entropy.py", "H of any tree or partition,\nindependent of the core"),
+    (2, 1, "hierarchy", "transforms.py  data.py", "one tensor on a PyG Data,\nbatches as it is"),
+    (1, 1, "layers, models", "nn/", "SEPooling, SEPUnpooling,\nSEP-G, SEP-N"),
+    (0, 1, "systems", "baselines/  bench/systems.py", "one small file each"),
+    (0, 2, "protocols", "bench/protocols.py", "tables as data:\nunits to train"),
+    (1, 2, "engines", "bench/engines/", "replicas in lockstep,\nprocesses, Ray"),
+    (2, 2, "rows", "results/*.jsonl", "one line a training,\nonly ever added to"),
+    (3, 2, "report", "bench/report.py", "tables, tests, plots;\nREADME, this site"),
+    (3, 1, "pictures", "viz/", "clusters, dendrograms,\nthe explorer page"),
+)
+ARROWS = (
+    ("graph", "core (C++)"), ("core (C++)", "tree"), ("tree", "entropy"), ("tree", "hierarchy"),
+    ("tree", "pictures"), ("hierarchy", "layers, models"), ("layers, models", "systems"),
+    ("systems", "protocols"), ("protocols", "engines"), ("engines", "rows"), ("rows", "report"),
+)  # fmt: skip
+WIDE, HIGH, ACROSS, DOWN = 2.35, 1.15, 2.75, 1.75
+
+
+def draw_architecture() -> None:
+    """From graph to report: what there is, and which way data flows."""
+    figure = new_figure(11, 5.2)
+    axes = figure.add_axes((0, 0, 1, 1))
+    centre = {}
+    for column, row, title, files, text in BOXES:
+        x, y = column * ACROSS, -row * DOWN
+        centre[title] = (x, y)
+        colour = COLOURS[row]
+        axes.add_patch(
+            FancyBboxPatch(
+                (x - WIDE / 2, y - HIGH / 2), WIDE, HIGH,
+                boxstyle="round,pad=0,rounding_size=0.08", fc=PALE, ec=colour, lw=1.4,
+            )
+        )  # fmt: skip
+        axes.text(x, y + 0.36, title, size=10.5, weight="bold", color=colour, ha="center", va="center")
+        axes.text(x, y + 0.12, files, size=7.2, family="monospace", color=INK, ha="center", va="center")
+        axes.text(x, y - 0.28, text, size=8, color=INK, ha="center", va="center", linespacing=1.25)
+    for start, end in ARROWS:
+        (x0, y0), (x1, y1) = centre[start], centre[end]
+        if start == "tree" and end == "pictures":
+            points = ((x0 + WIDE / 2, y0 - HIGH / 2 + 0.1), (x1 - WIDE / 2 + 0.3, y1 + HIGH / 2))
+        elif y0 == y1:
+            side = WIDE / 2 if x1 > x0 else -WIDE / 2
+            points = ((x0 + side, y0), (x1 - side, y1))
+        else:
+            points = ((x0, y0 - HIGH / 2), (x1, y1 + HIGH / 2))
+        axes.add_patch(
+            FancyArrowPatch(*points, arrowstyle="-|>", mutation_scale=12, color=INK, lw=1.2,
+                            shrinkA=1, shrinkB=1)
+        )  # fmt: skip
+    names = ("NumPy alone", "torch, PyG", "experiments")
+    for row, name in enumerate(names):
+        axes.text(
+            -WIDE / 2 - 0.25, -row * DOWN, name, size=8.5, color=COLOURS[row], rotation=90,
+            ha="center", va="center",
+        )  # fmt: skip
+    axes.set(xlim=(-1.75, 3 * ACROSS + 1.4), ylim=(-2 * DOWN - 0.8, 0.8))
+    axes.axis("off")
+    viz.save_figure(figure, IMAGES / "architecture.svg")
+
+
+if __name__ == "__main__":
+    main()
