@@ -1,4 +1,4 @@
-"""What sepool does, in a minute or two: trees, a picture of one, and a network that pools along them.
+"""What sepool does, in a minute or two: trees, a picture, and a network that pools along trees.
 
     python examples/demo.py --picture demo.png
 
@@ -11,16 +11,16 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-import karate
 import torch
 import torch.nn.functional as F
-import train_sepg
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GCNConv, global_add_pool
 
+import karate
 import sepool
+import train_sepg
 from sepool.nn import SEPG
 
 GRAPHS, EPOCHS, SEEDS, HIDDEN = 400, 15, 3, 32

@@ -165,7 +165,7 @@ def shell(commands: str) -> str:
 
 @contextlib.contextmanager
 def workplace() -> Iterator[Path]:
-    """A folder as the current one, with the examples in it, and the datasets where there are any."""
+    """A folder as the current one, with the examples and, where there are any, the datasets."""
     before, data = Path.cwd(), os.environ.get("SEPOOL_DATA")
     with TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder, "examples"))

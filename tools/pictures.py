@@ -18,7 +18,6 @@ IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "examples"))
 
 import picture
-
 import sepool
 from sepool import viz
 from sepool.viz.figures import new_figure
@@ -61,7 +60,8 @@ def draw_bits() -> None:
             for cluster in range(labels.max() + 1):
                 corners = picture.hull(PLACES[labels == cluster])
                 axes.fill(
-                    *corners.T, color=COLOURS[cluster], alpha=0.25, lw=34, joinstyle="round", ec=COLOURS[cluster]
+                    *corners.T, color=COLOURS[cluster], alpha=0.25, lw=34, joinstyle="round",
+                    ec=COLOURS[cluster],
                 )  # fmt: skip
         for u, v in BRIDGE:
             axes.plot(*PLACES[[u, v]].T, color=INK, lw=1.5, zorder=2)
@@ -150,7 +150,11 @@ def filled(root: Node, height: int) -> Node:
 def draw_stages() -> None:
     """MERGE, REMOVE and FILL on a small graph."""
     figure = new_figure(9, 2.9)
-    titles = ("1. merge: a binary tree", "2. remove: down to height 2", "3. fill: all leaves at depth 2")
+    titles = (
+        "1. merge: a binary tree",
+        "2. remove: down to height 2",
+        "3. fill: all leaves at depth 2",
+    )
     stages = (merged(), removed(merged(), 2), filled(removed(merged(), 2), 2))
     found = sepool.coding_tree(EDGES, height=2, method="paper")
     groups = {child.members for child in stages[2].children}
@@ -208,7 +212,7 @@ BOXES = (  # column, row, title, what is inside
     (1, 2, "engines", "bench/engines/", "replicas in lockstep,\nprocesses, Ray"),
     (2, 2, "rows", "results/*.jsonl", "one line a training,\nonly ever added to"),
     (3, 2, "report", "bench/report.py", "tables, tests, plots;\nREADME, this site"),
-    (3, 1, "pictures", "viz/", "clusters, dendrograms,\nthe explorer page"),
+    (3, 1, "pictures", "viz/", "matplotlib, bokeh: clusters,\ndendrograms, the explorer"),
 )
 ARROWS = (
     ("graph", "core (C++)"), ("core (C++)", "tree"), ("tree", "entropy"), ("tree", "hierarchy"),
@@ -220,21 +224,25 @@ WIDE, HIGH, ACROSS, DOWN = 2.35, 1.15, 2.75, 1.75
 
 def draw_architecture() -> None:
     """From graph to report: what there is, and which way data flows."""
-    figure = new_figure(11, 5.2)
+    figure = new_figure(9.6, 4.75)
     axes = figure.add_axes((0, 0, 1, 1))
     centre = {}
     for column, row, title, files, text in BOXES:
         x, y = column * ACROSS, -row * DOWN
         centre[title] = (x, y)
-        colour = COLOURS[row]
+        colour = COLOURS[3] if title == "pictures" else COLOURS[row]
         axes.add_patch(
             FancyBboxPatch(
                 (x - WIDE / 2, y - HIGH / 2), WIDE, HIGH,
                 boxstyle="round,pad=0,rounding_size=0.08", fc=PALE, ec=colour, lw=1.4,
             )
         )  # fmt: skip
-        axes.text(x, y + 0.36, title, size=10.5, weight="bold", color=colour, ha="center", va="center")
-        axes.text(x, y + 0.12, files, size=7.2, family="monospace", color=INK, ha="center", va="center")
+        axes.text(
+            x, y + 0.36, title, size=10.5, weight="bold", color=colour, ha="center", va="center"
+        )
+        axes.text(
+            x, y + 0.12, files, size=7.2, family="monospace", color=INK, ha="center", va="center"
+        )
         axes.text(x, y - 0.28, text, size=8, color=INK, ha="center", va="center", linespacing=1.25)
     for start, end in ARROWS:
         (x0, y0), (x1, y1) = centre[start], centre[end]

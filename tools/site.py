@@ -13,6 +13,7 @@ import os
 import posixpath
 import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ THEIR_SHIM, OWN_SHIM = "https://unpkg.com/iframe-worker/shim", "search-from-file
 LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+VARIABLE = re.compile(r"<mi>([A-Za-z])</mi>")
 ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
 
 
@@ -95,8 +97,10 @@ def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
 
 
 def _mathml(latex: str, display: str) -> str:
-    plain = latex.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
-    return str(convert(plain, display=display))
+    drawn = str(convert(unescape(latex).strip(), display=display))
+    # Letters as the font of the text has them: not every machine has a font for formulas.
+    drawn = drawn.replace("<mi>log</mi>", '<mo lspace="0.17em" rspace="0.17em">log</mo>')
+    return VARIABLE.sub(r'<mi mathvariant="normal" class="variable">\1</mi>', drawn)
 
 
 def _page_of(path: str) -> tuple[str, str]:
@@ -132,7 +136,7 @@ def _commands() -> str:
 
     parts = []
     for name, command in sorted(get_command(app).commands.items()):  # type: ignore[attr-defined]
-        lines = ["| | | |", "| --- | --- | --- |"]
+        lines = []
         arguments = []
         for parameter in command.params:
             if parameter.name == "help":
@@ -143,10 +147,14 @@ def _commands() -> str:
             else:
                 names = ", ".join([*parameter.opts, *parameter.secondary_opts])
             usual = parameter.default
-            shown = "" if usual in (None, "", False, ...) or callable(usual) else f"`{usual}`"
+            none = usual is None or usual is False or usual == "" or callable(usual)
+            shown = "" if none else f"`{usual}`"
             text = (getattr(parameter, "help", "") or "").replace("|", "\\|")
             lines.append(f"| `{names}` | {text} | {shown} |")
-        usage = " ".join(["sepool", name, *arguments, "[options]"])
+        usage = " ".join(["sepool", name, *arguments, *(["[options]"] if lines else [])])
         about = (command.help or "").strip().partition("\n\n")[0]
-        parts += [f"## sepool {name}", about, f"`{usage}`", "\n".join(lines)]
+        parts += [f"## sepool {name}", about, f"`{usage}`"]
+        if lines:
+            head = ["| option | meaning | default |", "| --- | --- | --- |"]
+            parts.append("\n".join([*head, *lines]))
     return "\n\n".join(parts)

@@ -1,8 +1,8 @@
 """Writes measured tables into the pages, between markers: `python tools/tables.py [--check]`.
 
-A page holds ``<!-- table: NAME -->`` and ``<!-- end of table -->``; what stands between them is made
-of the rows in `results/` and `benchmarks/results/`, and of nothing else. With ``--check`` nothing
-is written; the program says which pages are out of date and ends with 1.
+A page holds ``<!-- table: NAME -->`` and ``<!-- end of table -->``; what stands between them is
+made of the rows in `results/` and `benchmarks/results/`, and of nothing else. With ``--check``
+nothing is written; the program says which pages are out of date and ends with 1.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _accuracy(protocol: Any, rule: str) -> str:
     from itertools import groupby
 
     from sepool.bench.cells import cells, own_rows
-    from sepool.bench.tables import figure
+    from sepool.bench.tables import MISSING, figure
 
     mine = own_rows(protocol, rows())
     if mine.empty:
@@ -130,12 +130,12 @@ def _accuracy(protocol: Any, rule: str) -> str:
         systems[line.system] = True
         for cell in row:
             chosen = cell.selected[rule]
-            text = ""
+            text = MISSING
             if chosen is not None:
                 starred |= not cell.complete
                 text = figure(chosen.mean, chosen.spread, "" if cell.complete else " *")
             known = f" ({cell.published.mean:.2f})" if cell.published else ""
-            texts.append(f"{text or '–'}{known}")
+            texts.append(f"{text}{known}")
         lines.append([str(line), *texts])
     which = "" if set(systems) == set(protocol.systems) else f" --systems {','.join(systems)}"
     if "(" in which:
@@ -143,7 +143,7 @@ def _accuracy(protocol: Any, rule: str) -> str:
     star = " * Not all trainings of the protocol are there yet." if starred else ""
     return (
         f"**{protocol.title}**: test accuracy in percent, mean ± standard deviation over seeds; in "
-        f"brackets what the paper says; – is not measured yet.{star}\n\n"
+        f"brackets what the paper says.{star}\n\n"
         f"{table(['', *datasets], lines)}\n\n"
         f"`sepool reproduce {protocol.name}{which}`: {_made_by(mine)}"
     )
@@ -212,7 +212,9 @@ def main() -> None:
             if not check:
                 path.write_text(after, encoding="utf-8")
     if check and stale:
-        sys.exit(f"older than the rows in results/ and benchmarks/: {', '.join(stale)}; make readme")
+        sys.exit(
+            f"older than the rows in results/ and benchmarks/: {', '.join(stale)}; make readme"
+        )
     print("\n".join(f"wrote {name}" for name in stale) or "all tables are up to date")
 
 

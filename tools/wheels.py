@@ -3,7 +3,7 @@
     python tools/wheels.py [--dist dist] [python3.10 /path/to/python3.13 ...]
 
 Without names, the Pythons 3.10 to 3.13 on the path and those of pyenv are taken. A wheel must hold
-everything in `CONTENTS`, install into an empty environment and pass `tools/smoke.py` there; then every
+everything in `CONTENTS`, install into an empty environment and pass `tools/smoke.py` there; every
 command that needs more than the environment has must say so in one line. Wheels built on Python
 3.12 or later fit all that follow (stable ABI), so 3.13 is tried with the wheel of 3.12.
 """
