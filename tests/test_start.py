@@ -51,3 +51,16 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     code += "print({'torch', 'pandas', 'scipy', 'matplotlib', 'networkx'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("set()\n")
+
+
+@pytest.mark.parametrize("missing", ["torch", "torch_geometric"])
+@pytest.mark.parametrize(
+    "code", ["sepool.nn", "sepool.AddCodingTree", "from sepool.nn import SEPN"]
+)
+def test_a_missing_package_is_named(code, missing):
+    program = f"import sys; sys.modules['{missing}'] = None; import sepool; {code}"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: sepool.")
+    assert last.endswith(" needs PyTorch Geometric: pip install 'sepool[torch]'")

@@ -24,13 +24,14 @@ def main() -> None:
             path = Path(folder, name)
             tree.save(path)
             assert str(sepool.CodingTree.load(path)) == str(tree)
-    for name in () if find_spec("torch") else ("nn", "AddCodingTree", "load_graphs"):
-        said = ""
-        try:
-            getattr(sepool, name)
-        except ImportError as error:
-            said = str(error)
-        assert "pip install 'sepool[torch]'" in said, f"sepool.{name} without torch: {said!r}"
+    if find_spec("torch") is None:
+        for code in ("sepool.nn", "sepool.AddCodingTree", "from sepool.nn import SEPG"):
+            said = ""
+            try:
+                exec(code)
+            except ImportError as error:
+                said = str(error)
+            assert "pip install 'sepool[torch]'" in said, f"{code} without torch: {said!r}"
     print(f"sepool {sepool.__version__} in {Path(sepool.__file__).parent}: {tree}")
 
 
