@@ -23,7 +23,7 @@ import sepool
 import train_sepg
 from sepool.nn import SEPG
 
-GRAPHS, EPOCHS, SEEDS, HIDDEN = 400, 15, 3, 32
+GRAPHS, EPOCHS, SEEDS, HIDDEN = 400, 15, 5, 32
 FEATURES = train_sepg.LARGEST_DEGREE + 1
 
 
@@ -90,6 +90,7 @@ def compare() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--picture", metavar="FILE", help="draw a tree into this file")
+    torch.set_num_threads(1)  # batches this small are not worth sharing out
     karate.show(parser.parse_args().picture)
     print()
     compare()
