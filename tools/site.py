@@ -32,6 +32,7 @@ ADOPTED = {
     "results/report.md": "results/report/report.md",
 }
 THEIR_SHIM, OWN_SHIM = "https://unpkg.com/iframe-worker/shim", "search-from-files.js"
+WIDE = ("results.md", "results/report.md", "benchmarks.md")  # tables need the room
 LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
@@ -68,6 +69,8 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
         way = posixpath.relpath(uri, posixpath.dirname(here) or ".")
         return f"{picture}[{text}]({way}{found or anchor})"
 
+    if here in WIDE:
+        page.meta["hide"] = ["toc"]
     parts = CODE.split(markdown)
     parts[::2] = [LINK.sub(moved, part) for part in parts[::2]]
     text = "".join(parts)
