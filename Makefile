@@ -25,7 +25,7 @@ BUILT_FROM := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trained on generated graphs; a minute or two
+demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trained on generated graphs; about a minute
 	$(BIN)/python examples/demo.py --picture demo.png
 
 test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings, README and docs

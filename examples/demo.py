@@ -1,4 +1,4 @@
-"""What sepool does, in a minute or two: trees, a picture, and a network that pools along trees.
+"""What sepool does, in about a minute: trees, a picture, and a network that pools along trees.
 
     python examples/demo.py --picture demo.png
 
