@@ -24,8 +24,8 @@ def seconds(code: str) -> float:
 
 
 def slowness() -> float:
-    """How much slower this machine imports NumPy than in 0.1 s, at least 1."""
-    return max(1.0, seconds("import numpy") / 0.1)
+    """How much slower this machine imports NumPy than in 0.1 s, at least 1, and some noise."""
+    return 1.25 * max(1.0, seconds("import numpy") / 0.1)
 
 
 def test_import_is_quick():
