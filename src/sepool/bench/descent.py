@@ -21,13 +21,11 @@ from torch.overrides import TorchFunctionMode
 
 from sepool.bench import protocols
 from sepool.bench.adam import adam_step
+from sepool.bench.gate import GATE
 from sepool.bench.units import Result, Unit
 from sepool.nn.dropout import Dropout, Keyed, mix
 
 Build = Callable[[int], nn.Module]
-# Threads may share a GPU (see `sepool.bench.engines.replicas`). While a step is recorded nobody
-# else may launch anything but recorded steps.
-LAUNCHING = threading.Lock()
 DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
 STOPPED = 4  # a group goes on without those that stopped as soon as they are one in so many
 
@@ -100,7 +98,7 @@ class Descent(ABC):
         last, epoch, began, spent = self.protocol.epochs, 0, perf_counter(), 0.0
         while epoch < last:
             epoch = self.advance(epoch)
-            with LAUNCHING:
+            with GATE.launching():
                 over = (epoch - self.best_epoch >= self.patience).tolist()
             if epoch == last:
                 over = [True] * len(over)
@@ -108,7 +106,7 @@ class Descent(ABC):
             if sum(over) >= max(1, len(over) // STOPPED) or all(over):
                 share = (perf_counter() - began - spent) / len(over)
                 spent = perf_counter() - began
-                with LAUNCHING:
+                with GATE.launching():
                     results = self._finish(over, epoch, share)
                 yield from results
                 if all(over):
@@ -131,18 +129,20 @@ class Descent(ABC):
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def _record(self, step: Callable[[], None], state: Sequence[Tensor]) -> None:
+    def _record(self, step: Callable[[], None], state: Sequence[Tensor]) -> torch.cuda.CUDAGraph:
         """Records a step as a CUDA graph; it changes nothing but these tensors."""
-        saved = [tensor.clone() for tensor in state]
-        step()  # what libraries set up at first use cannot be recorded
-        for tensor, before in zip(state, saved, strict=True):
-            tensor.copy_(before)
-        torch.cuda.current_stream().synchronize()
-        self.recorded = torch.cuda.CUDAGraph()
-        stream = torch.cuda.current_stream()
-        with torch.cuda.graph(self.recorded, stream=self.side, capture_error_mode="thread_local"):
-            step()
-        stream.wait_stream(self.side)
+        with GATE.recording():
+            saved = [tensor.clone() for tensor in state]
+            step()  # what libraries set up at first use cannot be recorded
+            for tensor, before in zip(state, saved, strict=True):
+                tensor.copy_(before)
+            stream = torch.cuda.current_stream()
+            stream.synchronize()
+            found = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(found, stream=self.side, capture_error_mode="thread_local"):
+                step()
+            stream.wait_stream(self.side)
+        return found
 
     def _forget_step(self) -> None:
         self.recorded = None

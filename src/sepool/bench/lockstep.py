@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sepool.bench.descent import LAUNCHING, Build, Descent
+from sepool.bench.descent import Build, Descent
+from sepool.bench.gate import GATE
 from sepool.bench.protocols import Protocol
 from sepool.bench.store import GraphStore, Shape
 from sepool.bench.units import Unit
@@ -47,9 +48,10 @@ class Lockstep(Descent):
         build: makes the model, for a number of replicas.
     """
 
-    per_replica = (*Descent.per_replica, "cosine")
+    per_replica = (*Descent.per_replica, "cosine", "val_loss")
     split: Split
     shape: Shape | None
+    recorded_check: torch.cuda.CUDAGraph | None
 
     def __init__(
         self,
@@ -66,20 +68,41 @@ class Lockstep(Descent):
         }
         cosine = [[unit.config.schedule == "cosine"] for unit in units]
         self.cosine = torch.tensor(cosine, device=store.device)
+        self.val_loss = torch.zeros(len(units), device=store.device)
+        self.epoch = torch.zeros((), dtype=torch.int64, device=store.device)
         super().__init__(units, protocol, split, build, store.device)
 
     def advance(self, epoch: int) -> int:
         """One epoch."""
         self.train_epoch(epoch + 1)
+        if self.records:
+            if self.recorded_check is None:
+                self._wait()
+                self.recorded_check = self._record(self.check, self._noted())
+            self.recorded_check.replay()
+        else:
+            self.check()
         self._wait()
-        with LAUNCHING:
-            loss, accuracy = self.evaluate(self.split.val)
-            self._note(epoch + 1, loss, accuracy)
-            if self.curves:
-                train, val = self.train_loss.tolist(), loss.tolist()
-                for i, curve in self.curves.items():
-                    curve.append((train[i], val[i]))
+        if self.curves:
+            with GATE.launching():
+                train, val = self.train_loss.tolist(), self.val_loss.tolist()
+            for i, curve in self.curves.items():
+                curve.append((train[i], val[i]))
         return epoch + 1
+
+    def check(self) -> None:
+        """Validates every replica, without a word to the host."""
+        self.epoch += 1
+        loss, accuracy = self.evaluate(self.split.val)
+        self._note(self.epoch, loss, accuracy)
+        self.val_loss.copy_(loss)
+
+    def _noted(self) -> list[Tensor]:
+        """What `check` changes."""
+        return [
+            *(self.epoch, self.val_loss, self.best, self.best_seen),
+            *(self.best_loss, self.best_accuracy, self.best_epoch),
+        ]
 
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Mean loss and accuracy of every replica on its graphs."""
@@ -103,15 +126,15 @@ class Lockstep(Descent):
 
     def train_epoch(self, epoch: int) -> None:
         """One epoch of every replica."""
-        with LAUNCHING:
+        with GATE.launching():
             ids = self._draw(epoch)
             need = self.store.shape(ids)
             if self.shape is None or any(map(_more, need, self.shape)):
                 self.shape = self.store.shape(ids, spare=0.03)
                 self._forget_step()
-            if self.records and self.recorded is None:
-                self._record_on(ids[0])
         self.model.train()
+        if self.records and self.recorded is None:
+            self._record_on(ids[0])
         self.train_loss.zero_()
         for part in ids:
             self._step(part)
@@ -146,7 +169,7 @@ class Lockstep(Descent):
     def _record_on(self, ids: Tensor) -> None:
         self.recorded_ids = ids.clone()
         state = [self.weights, self.seen, self.moments, self.steps, self.train_loss]
-        self._record(lambda: self._train_on(self.recorded_ids), state)
+        self.recorded = self._record(lambda: self._train_on(self.recorded_ids), state)
 
     def _train_on(self, ids: Tensor) -> None:
         assert self.shape is not None
@@ -179,6 +202,7 @@ class Lockstep(Descent):
 
     def _place(self) -> None:
         super()._place()
+        self.recorded_check = None
         self.shape = None
         self.shapes: dict[int, Shape] = {}
 

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sepool.bench.descent import LAUNCHING, Build
+from sepool.bench.descent import Build
+from sepool.bench.gate import GATE
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Config, Result, Unit
 from sepool.bench.whole_graph import WholeGraphDescent
@@ -145,10 +146,10 @@ class Encoding(NodeLockstep):
         epoch, last = 0, self.protocol.epochs
         while epoch < last:
             epoch = self.advance(epoch)
-            with LAUNCHING:
+            with GATE.launching():
                 if bool((epoch - self.best_epoch >= self.patience).all()):
                     break
-        with LAUNCHING, torch.no_grad():
+        with GATE.launching(), torch.no_grad():
             self.weights.copy_(self.best)
             self.model.eval()
             found: Tensor = self.model.forward_prepared(self.graph)
