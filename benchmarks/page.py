@@ -69,6 +69,8 @@ def bits(value: float | None, least: float | None = None) -> str:
 def seconds(value: float | None) -> str:
     if value is None:
         return ""
+    if value >= 1000:
+        return f"{value:,.0f} s"
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if value >= scale:
             return f"{value / scale:.3g} {unit}"

@@ -128,8 +128,15 @@ def versions() -> dict[str, str]:
 
 
 def _options() -> list[str]:
-    """The command line without the place of the data, which differs from machine to machine."""
+    """The command line without the place of the data, which differs from machine to machine.
+
+    Without ``--parts`` too: the rows of the other parts are kept, and the command is for all.
+    """
     options = list(sys.argv[1:])
+    if "--parts" in options:
+        start = options.index("--parts")
+        rest = (i for i in range(start + 1, len(options)) if options[i].startswith("--"))
+        del options[start : next(rest, len(options))]
     if "--data" in options:
         options[options.index("--data") + 1] = "ROOT"
     return ["--data=ROOT" if option.startswith("--data=") else option for option in options]

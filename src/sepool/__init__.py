@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sepool.build import coding_tree, coding_trees
 from sepool.entropy import one_dimensional_entropy, structural_entropy
+from sepool.extras import needs
 from sepool.graph import Graph, GraphBatch, as_graph, as_graph_batch
 from sepool.tree import CodingTree, TreeBatch
 from sepool.treefile import TreeFormatError
@@ -52,16 +53,10 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'sepool' has no attribute {name!r}")
-    try:
+    with needs("torch", f"sepool.{name}"):
         if _LAZY[name] == "sepool":  # a module of the package itself
             return import_module(f"sepool.{name}")
         value = getattr(import_module(_LAZY[name]), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "torch_geometric"):
-            raise
-        raise ImportError(
-            f"sepool.{name} needs PyTorch Geometric: pip install 'sepool[torch]'"
-        ) from error
     globals()[name] = value
     return value
 

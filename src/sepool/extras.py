@@ -27,11 +27,12 @@ class MissingPackage(ImportError):
 
 
 @contextmanager
-def needs(extras: str) -> Iterator[None]:
+def needs(extras: str, what: str = "this") -> Iterator[None]:
     """Where the block finds a package missing, says which of sepool's extras bring it.
 
     Args:
         extras: names with commas, such as "torch,bench".
+        what: what it is that needs them.
 
     Example:
         >>> with needs("viz"):
@@ -45,5 +46,5 @@ def needs(extras: str) -> Iterator[None]:
         package = (error.name or "sepool").partition(".")[0]
         if package == "sepool":
             raise
-        text = f"this needs {package}: pip install 'sepool[{extras}]'"
+        text = f"{what} needs {package}: pip install 'sepool[{extras}]'"
         raise MissingPackage(text) from error

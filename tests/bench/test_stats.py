@@ -97,6 +97,11 @@ class TestUnfinished:
         chosen = select(cell, "customary")
         assert (chosen.seeds, chosen.folds, chosen.mean) == (1, 2, pytest.approx(70))
 
+    def test_a_fold_that_only_others_have_counts_too(self):
+        cell = rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 0, 0.9, 0.8))
+        assert select(cell, "customary", folds=2).seeds == 1
+        assert select(cell, "customary", folds=3) is None
+
     def test_configurations_compete_on_the_same_seeds(self):
         """An interrupted run has one more seed of the first configurations."""
         full = [

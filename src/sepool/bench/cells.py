@@ -62,6 +62,7 @@ class Cell:
         dataset: the column of the table.
         rows: results of all configurations, folds and seeds.
         expected: how many there are when the protocol is complete.
+        folds: how many of them were trained for this dataset, by any system.
         published: what the paper says.
     """
 
@@ -69,12 +70,13 @@ class Cell:
     dataset: str
     rows: pd.DataFrame = field(repr=False)
     expected: int
+    folds: int
     published: Published | None
 
     @cached_property
     def selected(self) -> dict[str, Selected | None]:
         """What each rule of selection chooses."""
-        return {rule: select(self.rows, rule) for rule in RULES}
+        return {rule: select(self.rows, rule, self.folds) for rule in RULES}
 
     @property
     def complete(self) -> bool:
@@ -95,6 +97,7 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
     conv = mine["conv"] if protocol.rows_by == "conv" else ""
     variant = [variant_of(protocol, extra) for extra in mine["extra"]]
     parts = mine.assign(conv=conv, variant=variant)
+    folds = mine.groupby("dataset")["fold"].nunique()
     groups = dict(list(parts.groupby(["dataset", "system", "tree", "conv", "variant"])))
     return [
         Cell(
@@ -102,6 +105,7 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
             dataset,
             groups.get((dataset, *astuple(line)), mine.iloc[:0]),
             _expected(protocol, line, dataset),
+            int(folds.get(dataset, 0)),
             published(protocol.name, line.name, dataset),
         )
         for line in _lines(protocol, mine)

@@ -113,7 +113,8 @@ def cut_torn_line(file_number: int) -> None:
     newline = -1
     while start > 0 and newline < 0:
         start = max(start - _BLOCK, 0)
-        newline = os.pread(file_number, _BLOCK, start).rfind(b"\n")
+        os.lseek(file_number, start, os.SEEK_SET)
+        newline = os.read(file_number, _BLOCK).rfind(b"\n")
     if (keep := start + newline + 1) < end:
         os.ftruncate(file_number, keep)
 

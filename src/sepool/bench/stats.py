@@ -70,7 +70,7 @@ class Selected:
         return float(low), float(high)
 
 
-def select(cell: pd.DataFrame, rule: str) -> Selected | None:
+def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected | None:
     """Chooses configurations by validation accuracy, ties by validation loss.
 
     Only configurations that were trained on the same folds and seeds compete, and only seeds with
@@ -80,6 +80,7 @@ def select(cell: pd.DataFrame, rule: str) -> Selected | None:
         cell: rows with ``config``, ``fold``, ``seed``, ``val_accuracy``, ``val_loss`` and
             ``test_accuracy``.
         rule: "customary" or "strict", see `RULES`.
+        folds: how many there are; by default as many as there are rows for.
 
     Returns:
         What was chosen, or None if no seed has every fold.
@@ -94,7 +95,7 @@ def select(cell: pd.DataFrame, rule: str) -> Selected | None:
         >>> round(select(cell, "strict").mean, 2)
         75.0
     """
-    fair = _comparable(cell)
+    fair = _comparable(cell, folds or cell["fold"].nunique())
     if fair.empty:
         return None
     groups = ["config"] if rule == "customary" else ["fold", "config"]
@@ -110,10 +111,10 @@ def select(cell: pd.DataFrame, rule: str) -> Selected | None:
     return Selected(accuracy, tuple(sorted(set(chosen["config"]))))
 
 
-def _comparable(cell: pd.DataFrame) -> pd.DataFrame:
+def _comparable(cell: pd.DataFrame, folds: int) -> pd.DataFrame:
     """The largest part of the rows in which every configuration has the same complete seeds."""
     counts = cell.groupby(["config", "seed"])["fold"].nunique()
-    whole = counts[counts == cell["fold"].nunique()].reset_index()[["config", "seed"]]
+    whole = counts[counts == folds].reset_index()[["config", "seed"]]
     if whole.empty:
         return cell.iloc[:0]
     seeds = {config: frozenset(some) for config, some in whole.groupby("config")["seed"]}

@@ -117,6 +117,12 @@ def test_order_when_the_first_batch_is_the_slowest():
     assert [tree.num_nodes for tree in trees[1:]] == list(range(2, 21))
 
 
+@pytest.mark.usefixtures("ray_data")
+def test_graphs_that_are_lists_of_pairs(bridge):
+    trees = list(coding_trees_over_ray([bridge, bridge[:3]], height=2))
+    assert [round(tree.entropy, 4) for tree in trees] == [1.6995, 1.585]
+
+
 def test_trees_of_a_ray_dataset(bridge, ray_data):
     dataset = ray_data.from_items([{"graph": np.array(bridge)}] * 3)
     trees = list(coding_trees_over_ray(dataset, height=2))
