@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,8 +92,8 @@ def coding_trees_over_ray(
     if isinstance(graphs, data.Dataset):
         dataset: Any = graphs
     else:
-        # As an object, which a plain list is not to Ray: it would become a column of numbers.
-        dataset = data.from_items([{"graph": _Boxed(graph)} for graph in graphs])
+        # As bytes, which Ray leaves as they are; a plain list would become a column of numbers.
+        dataset = data.from_items([{"graph": pickle.dumps(graph)} for graph in graphs])
     options = {"height": height, "method": method, "seed": seed}
     built = dataset.map_batches(
         _trees, batch_size=batch_size, batch_format="numpy", fn_kwargs=options
@@ -115,20 +115,14 @@ def _train(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str)
     return train_alone(trainer, unit, protocol, root, device)
 
 
-@dataclass(frozen=True)
-class _Boxed:
-    """A graph that Ray leaves as it is."""
-
-    graph: Any
-
-
 def _trees(batch: dict[str, Any], height: int, method: str, seed: int) -> dict[str, Any]:
     """One batch of Ray Data: graphs in, trees out."""
-    graphs = [graph.graph if isinstance(graph, _Boxed) else graph for graph in batch["graph"]]
+    column = batch["graph"]
+    graphs = [pickle.loads(graph) if isinstance(graph, bytes) else graph for graph in column]
     trees = coding_trees(graphs, height, method=method, seed=seed, num_threads=1)
-    column = np.empty(len(trees), dtype=object)
-    column[:] = list(trees)
-    return {"tree": column}
+    found = np.empty(len(trees), dtype=object)
+    found[:] = list(trees)
+    return {"tree": found}
 
 
 def _connect(address: str, workers: int) -> Any:
