@@ -30,6 +30,8 @@ class MissingPackage(ImportError):
 def needs(extras: str, what: str = "this") -> Iterator[None]:
     """Where the block finds a package missing, says which of sepool's extras bring it.
 
+    The outermost block has the last word: it knows what is wanted.
+
     Args:
         extras: names with commas, such as "torch,bench".
         what: what it is that needs them.
@@ -42,9 +44,9 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
     """
     try:
         yield
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, MissingPackage) as error:
         package = (error.name or "sepool").partition(".")[0]
         if package == "sepool":
             raise
         text = f"{what} needs {package}: pip install 'sepool[{extras}]'"
-        raise MissingPackage(text) from error
+        raise MissingPackage(text, name=package) from error
