@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
-from sepool.bench.cells import Line, cells, own_rows
+from sepool.bench.cells import Line, cells, matched, own_rows
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Rows, Writer
@@ -46,3 +46,25 @@ def test_every_system_has_its_own_grid(rows):
     by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
     assert (by_line[Line("GCN")].expected, by_line[Line("SGC")].expected) == (10, 50)
     assert by_line[Line("SEP-N", "random")].expected == 1280
+
+
+def test_a_longer_search_wins_no_comparison(rows):
+    table = PROTOCOLS["table1"]
+    units = [
+        *table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2),
+        *table.units(["MUTAG"], ["SEP-G"], ["random"], seeds=2, configs=[3, 5]),
+    ]
+    by_line = {c.line: c for c in cells(table, rows("table1", units)) if c.dataset == "MUTAG"}
+    best, control = (by_line[Line("SEP-G", tree)] for tree in ("best", "random"))
+    shared = {str(table.configs("MUTAG")[place]) for place in (3, 5)}
+    for some in matched(best, control, "strict"):
+        assert set(some.configs) <= shared
+    assert not set(best.selected["strict"].configs) <= shared
+
+
+def test_systems_with_grids_of_their_own_choose_from_them(rows):
+    table = PROTOCOLS["table3"]
+    found = rows("table3", table.units(["Cora"], ["GCN", "SGC"], seeds=2))
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    gcn, sgc = by_line[Line("GCN")], by_line[Line("SGC")]
+    assert matched(gcn, sgc, "customary") == (gcn.selected["customary"], sgc.selected["customary"])

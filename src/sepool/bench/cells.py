@@ -84,6 +84,22 @@ class Cell:
         return len(self.rows) >= self.expected
 
 
+def matched(first: Cell, second: Cell, rule: str) -> tuple[Selected | None, Selected | None]:
+    """What is chosen for each from the configurations that both were trained with.
+
+    A longer search must not win a comparison. Systems that share no configuration, because each has
+    a grid of its own, choose from all of theirs.
+    """
+    shared = set(first.rows["config"]) & set(second.rows["config"])
+    if not shared:
+        return first.selected[rule], second.selected[rule]
+    one, other = (
+        select(cell.rows[cell.rows["config"].isin(shared)], rule, cell.folds)
+        for cell in (first, second)
+    )
+    return one, other
+
+
 def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
     """All cells of a protocol's table, also those without results.
 

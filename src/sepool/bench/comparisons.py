@@ -9,12 +9,13 @@ import numpy as np
 from scipy import stats
 
 from sepool.bench.accuracy import REFERENCES
-from sepool.bench.cells import Cell, Line
+from sepool.bench.cells import Cell, Line, matched
 from sepool.bench.protocols import Protocol
 from sepool.bench.stats import compare, holm, rules_of
 from sepool.bench.tables import MISSING, Record, Table, number, signed
 
 LEVEL = 0.05  # of significance, after correction
+MATCHED = "Each with what validation chose for it from the configurations that both share, if any."
 HOLM = "Holm: corrected for the number of comparisons by this rule."
 
 
@@ -26,7 +27,7 @@ def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record
     for rule in rules_of(protocol.folds):
         found: list[Record] = []
         for cell in (cell for cell in table_cells if bases and cell.line != reference):
-            first, second = bases[cell.dataset].selected[rule], cell.selected[rule]
+            first, second = matched(bases[cell.dataset], cell, rule)
             if first and second and (test := compare(first, second)):
                 who: Record = {"first": str(reference), "second": str(cell.line), "rule": rule}
                 found.append({"dataset": cell.dataset, **who, **asdict(test)})
@@ -56,7 +57,7 @@ def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
         note=(
             f"Difference of test accuracy, first less second, ± its standard error; {names(tests)}"
             ", on differences over the same folds and seeds, averaged over seeds where there are "
-            f"several folds. {HOLM}"
+            f"several folds. {MATCHED} {HOLM}"
         ),
         header=("dataset", "first", "second", "rule", "difference", "pairs", "p", "p (Holm)"),
         rows=tuple(row_of(record, "dataset", "first", "second", "rule") for record in tests),

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sepool.bench.cells import Cell, Line, variant_of
-from sepool.bench.comparisons import HOLM, names, row_of, with_holm
+from sepool.bench.cells import Cell, Line, matched, variant_of
+from sepool.bench.comparisons import HOLM, MATCHED, names, row_of, with_holm
 from sepool.bench.protocols import TREES, Protocol
 from sepool.bench.stats import compare, paired_means, rules_of
 from sepool.bench.tables import Record, Table, figure, number, signed
@@ -104,8 +104,7 @@ def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
         title=f"{protocol.title}: against random trees",
         note=(
             "Test accuracy along a tree less that along a random one (the lowest-entropy tree with "
-            "its leaves permuted), each with the configurations that validation chose for it, ± "
-            f"the standard error; {names(records)}. {HOLM}"
+            f"its leaves permuted), ± the standard error; {names(records)}. {MATCHED} {HOLM}"
         ),
         header=("dataset", "system", "rule", "difference", "pairs", "p", "p (Holm)"),
         rows=tuple(row_of(record, "dataset", "system", "rule") for record in records),
@@ -119,6 +118,6 @@ def _controls(table_cells: Sequence[Cell], rule: str) -> Iterator[Record]:
         other = by_place.get((replace(line, tree=CONTROL), dataset))
         if line.tree in ("", CONTROL) or other is None:
             continue
-        first, second = cell.selected[rule], other.selected[rule]
+        first, second = matched(cell, other, rule)
         if first and second and (test := compare(first, second)):
             yield {"dataset": dataset, "system": str(line), "rule": rule, **asdict(test)}
