@@ -9,14 +9,24 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from sepool.bench import adam, adam_kernel
+from sepool.bench import adam, adam_kernel, store_kernels
 from sepool.nn import gather_kernels, kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
-NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas", "start", "end")
+NUMBERS = (
+    *("rows", "width", "depth", "span", "lines", "replicas", "start", "end"),
+    *store_kernels.NUMBERS,
+)
 REAL, LONG = ("clip",), ("salt",)
 INDICES = ("ptr", "index", "source", "assignment", "keys", "steps")
 WIDTHS = (1, 4, 16, 32, 100)
+CUTTING = (
+    store_kernels._begin,
+    store_kernels._level,
+    store_kernels._adjacency,
+    store_kernels._turn,
+)
+CUT = {"there": "*i1", **dict.fromkeys(("weight", "node", "new_weight", "new_node"), "*fp32")}
 
 
 def main() -> None:
@@ -37,6 +47,21 @@ def main() -> None:
     for aligned in (False, True):
         attempt(gather_kernels._product, sides, aligned)
         attempt(gather_kernels._gradient, sides, aligned)
+        cut_batches(aligned)
+
+
+def cut_batches(aligned: bool) -> None:
+    """Compiles what cuts batches, of few graphs and of many."""
+    begin, level, adjacency, turn = CUTTING
+    block = {"BLOCK": store_kernels.BLOCK}
+    attempt(turn, block, aligned)
+    for steps in (0, 3, 5, 7, 11):
+        attempt(begin, {"WIDTH": max(1 << steps, store_kernels.LEAST)}, aligned)
+        for line, top in ((0, False), (1, False), (2, True)):
+            attempt(level, {"LINE": line, "TOP": top, "STEPS": steps, **block}, aligned)
+        for node in (False, True):
+            lines = {"LINE": 1, "ENTRIES": 4, "NODE": node}
+            attempt(adjacency, {**lines, "STEPS": steps, **block}, aligned)
 
 
 def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
@@ -63,6 +88,8 @@ def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
         return "i32"
     if name in REAL + LONG:
         return "fp32" if name in REAL else "i64"
+    if kernel in CUTTING:
+        return CUT.get(name, "*i64")
     rows = kernel is kernels._dot_rows and name in ("first", "second")
     return "*i64" if name in INDICES or rows else "*fp32"
 

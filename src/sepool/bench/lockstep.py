@@ -13,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sepool.bench.cutting import Shape
 from sepool.bench.descent import Build, Descent
 from sepool.bench.gate import GATE
 from sepool.bench.protocols import Protocol
-from sepool.bench.store import GraphStore, Shape
+from sepool.bench.store import GraphStore
 from sepool.bench.units import Unit
 from sepool.nn.dropout import mix
 

@@ -9,15 +9,14 @@ padding is made of graphs like any other; only their class is ignored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from sepool.bench.cutting import Level, Rows, Shape, cut, cut_by_kernels, tables_for_kernels
 from sepool.bench.graphs import GraphSet
-from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy, repeat_each
+from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
 from sepool.nn.ops import segment_sum, take_rows
@@ -40,46 +39,6 @@ class Batch(PreparedBatch):
     def by_replica(self, out: Tensor) -> Tensor:
         """What a model gave for every graph, one row a replica, without the padding."""
         return out.view(len(self.y), -1, out.size(-1))[:, : self.y.size(1)]
-
-
-class Shape(NamedTuple):
-    """How much room a batch gets: nodes a replica on every level, edges of all replicas."""
-
-    nodes: tuple[int, ...]
-    edges: tuple[int, ...]
-
-
-@dataclass
-class _Rows:
-    """An adjacency over all graphs, everything relative, so that it holds wherever it is copied.
-
-    Behind the entries of all graphs lies one of weight zero, which stands for nothing.
-    """
-
-    starts: Tensor  # where the entries of every node begin
-    counts: Tensor  # how many they are
-    ahead: Tensor  # how far ahead of a node its neighbour lies
-    weight: Tensor
-    node: Tensor | None
-    by_graph: Tensor  # entries of every graph
-    whole: Adjacency  # what this was made from, on the host
-
-    @cached_property
-    def twin(self) -> Tensor:
-        """How far ahead the entry of the transpose lies."""
-        _, _, order = self.whole.transpose()
-        ahead = order - torch.arange(len(order))
-        return torch.nn.functional.pad(ahead, (0, 1)).to(self.starts.device)
-
-
-@dataclass
-class _Level:
-    """The nodes of one level over all graphs, and an empty graph behind them."""
-
-    counts: Tensor  # nodes of every graph
-    starts: Tensor  # where they begin
-    sizes: Tensor  # children of every node
-    rows: _Rows | None
 
 
 @dataclass
@@ -135,6 +94,7 @@ class GraphStore:
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
         self.levels = [self._level(whole, level, bottom) for level in range(self.height + 1)]
+        self.tables = tables_for_kernels(self.levels, self.y)
 
     def shape(self, ids: Tensor, spare: float = 0.0) -> Shape:
         """The room that batches of these graphs need; ids as in `batch`, with any axes before."""
@@ -144,9 +104,8 @@ class GraphStore:
         for rows in self._rows_of_levels().values():
             room.append(rows.by_graph[ids].sum((-1, -2)).max())
         sizes = [int(size * (1 + spare)) + 1 for size in torch.stack(room).tolist()]
-        cut = len(self.levels) - 1
         graphs = ids.size(-1)
-        return Shape((*sizes[:cut], graphs + graphs // 8 + 1), tuple(sizes[cut:]))
+        return Shape((*sizes[: self.height], graphs + graphs // 8 + 1), tuple(sizes[self.height :]))
 
     def batch(self, ids: Tensor, shape: Shape) -> Batch:
         """Cuts a batch.
@@ -156,27 +115,15 @@ class GraphStore:
             shape: the room it gets (see `shape`); the same for all batches of a run, so that no
                 step waits for the device.
         """
-        sources = [_places(*pair, ids) for pair in zip(self.levels, shape.nodes, strict=True)]
-        sizes = [
-            _adopt_padding(
-                level.sizes.index_select(0, source).view(len(ids), -1),
-                level.counts[ids].sum(1, keepdim=True),
-                below,
-            )
-            for level, source, below in zip(self.levels[1:], sources[1:], shape.nodes, strict=False)
-        ]
-        graphs, nodes = (len(ids) * shape.nodes[end] for end in (-1, 0))
-        levels = Hierarchy(self.height, graphs, None, sizes, [], [], ROW_BY_ROW, nodes)
-        adjacencies = zip(self._rows_of_levels().items(), shape.edges, strict=True)
-        prepared = {level: _cut(rows, sources[level], room) for (level, rows), room in adjacencies}
-        x, source = (
-            (self.x, sources[0]) if self.by_source else (take_rows(self.x, sources[0]), None)
-        )
-        link = None
-        if self.link is not None:
-            spare = shape.nodes[-1] - ids.size(1)
-            link = self.link.index_select(0, _padded(ids, self.num_graphs, spare))
-        y, there = self.y[ids], ids < self.num_graphs
+        if self.tables is None:
+            part = cut(self.levels, self.y, ids, shape)
+        else:
+            part = cut_by_kernels(self.levels, self.tables, ids, shape)
+        levels, sources, prepared, y, there = part
+        source = sources[0] if self.by_source else None
+        x = self.x if self.by_source else take_rows(self.x, sources[0])
+        # The nodes of the top are the graphs.
+        link = None if self.link is None else self.link.index_select(0, sources[-1])
         most = int(self.graphs.nodes.max())
         return Batch(x, self.gathered, levels, prepared, link, source, most, there, y=y)
 
@@ -184,7 +131,7 @@ class GraphStore:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""
         return sorted(set(self.conv_levels[1:] if self.gathered else self.conv_levels))
 
-    def _rows_of_levels(self) -> dict[int, _Rows]:
+    def _rows_of_levels(self) -> dict[int, Rows]:
         return {number: level.rows for number, level in enumerate(self.levels) if level.rows}
 
     def _gather(self, raw: Tensor, bottom: Adjacency) -> Tensor:
@@ -196,7 +143,7 @@ class GraphStore:
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)
 
-    def _level(self, whole: Hierarchy, number: int, bottom: Adjacency) -> _Level:
+    def _level(self, whole: Hierarchy, number: int, bottom: Adjacency) -> Level:
         ptr = whole.graph_ptr(number)
         none = torch.zeros(whole.num_nodes, dtype=torch.int64)
         sizes = whole.sizes[number - 1] if number else none
@@ -208,7 +155,7 @@ class GraphStore:
             if self.conv.node_is_loop and prepared.node is not None:
                 prepared = Prepared(_with_loops(prepared.adjacency, prepared.node))
             rows = _rows(prepared, ptr, self.device)
-        return _Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
+        return Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
 
 
 def _weights(a: Adjacency) -> Tensor:
@@ -225,10 +172,10 @@ def _with_loops(a: Adjacency, loop: Tensor) -> Adjacency:
     return Adjacency(ptr, index, weight, a.symmetric)
 
 
-def _rows(prepared: Prepared, graph_ptr: Tensor, device: torch.device | str) -> _Rows:
+def _rows(prepared: Prepared, graph_ptr: Tensor, device: torch.device | str) -> Rows:
     """What batches need of an adjacency."""
     (a, node), zero = prepared, torch.zeros(1, dtype=torch.int64)
-    return _Rows(
+    return Rows(
         starts=torch.cat([a.ptr[:-1], a.ptr[-1:]]).to(device),
         counts=torch.cat([a.ptr.diff(), zero]).to(device),
         ahead=torch.cat([a.index - a.row, zero]).to(device),
@@ -237,56 +184,3 @@ def _rows(prepared: Prepared, graph_ptr: Tensor, device: torch.device | str) -> 
         by_graph=torch.cat([a.ptr[graph_ptr].diff(), zero]).to(device),
         whole=a,
     )
-
-
-def _places(level: _Level, room: int, ids: Tensor) -> Tensor:
-    """Where the nodes of a batch lie in the store; padding lies at the empty graph, behind all."""
-    counts = level.counts[ids]
-    padding = room - counts.sum(1, keepdim=True)
-    lengths = torch.cat([counts, padding], 1).flatten()
-    starts = level.starts[_padded(ids, len(level.starts) - 1)] - (lengths.cumsum(0) - lengths)
-    source = starts.repeat_interleave(lengths, output_size=len(ids) * room)
-    source += torch.arange(len(source), device=source.device)
-    return source.clamp_(max=len(level.sizes) - 1)
-
-
-def _padded(ids: Tensor, empty: int, spare: int = 1) -> Tensor:
-    """The graphs with padding behind those of every replica, flat."""
-    return torch.nn.functional.pad(ids, (0, spare), value=empty).flatten()
-
-
-def _adopt_padding(sizes: Tensor, real: Tensor, below: int) -> Tensor:
-    """Deals the padding of the level below out to the padding of this level, evenly.
-
-    ``real`` says how many nodes of every replica are no padding. One node with all the padding
-    would be the longest sum of all, and everything would wait for it.
-    """
-    extra = below - sizes.sum(1, keepdim=True)
-    ends = torch.arange(sizes.size(1) + 1, device=sizes.device) - real
-    share = (ends * extra // (sizes.size(1) - real)).diff(dim=1)
-    return torch.where(ends[:, :-1] < 0, sizes, share).flatten()
-
-
-def _cut(rows: _Rows, source: Tensor, room: int) -> Prepared:
-    """The adjacency of a batch.
-
-    Room that is left over belongs to the last row, which is padding, with weight zero; no row
-    gathers it, for it lies behind the end of all rows.
-    """
-    counts = rows.counts.index_select(0, source)
-    ptr = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
-    counts[-1] += room - ptr[-1]
-    starts = rows.starts.index_select(0, source) - ptr[:-1]
-    row = repeat_each(counts, room)
-    here = torch.arange(room, device=source.device)
-    entry = (starts.index_select(0, row) + here).clamp_(max=len(rows.ahead) - 1)
-    index = row + rows.ahead.index_select(0, entry)
-    adjacency = Adjacency(ptr, index, rows.weight.index_select(0, entry), True)
-    adjacency._row = row
-
-    def turn() -> tuple[Tensor, Tensor, Tensor]:
-        order = here + rows.twin.index_select(0, entry)
-        return ptr, row.index_select(0, order), order
-
-    adjacency._turn = turn
-    return Prepared(adjacency, None if rows.node is None else rows.node.index_select(0, source))
