@@ -30,6 +30,8 @@ WITH_JSON = {"tree", "plot", "explore", "reproduce", "report", "list", "doctor"}
 def start(*args: str, **options) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "sepool", *args]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if os.name == "posix":  # in the background of a shell, Ctrl-C is ignored, and so it would here
+        pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen(command, **{**pipes, **options})
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sepool
@@ -78,6 +78,7 @@ def same(rows, others) -> bool:
 
 
 @given(shapes.graphs(max_nodes=70, weights="ones"), st.booleans(), st.booleans())
+@example((1, [(0, 0, 1.0)]), False, True)
 def test_edges_without_weights_weigh_one(graph, both, self_loops):
     """Lists without weights have a way of their own if their graph is small."""
     n, edges = graph
@@ -85,6 +86,12 @@ def test_edges_without_weights_weigh_one(graph, both, self_loops):
     plain = [(u, v) for u, v, _ in listed]
     options = {"both": both, "self_loops": self_loops}
     assert same(csr(n, plain, **options), csr(n, listed, **options))
+
+
+def test_loops_alone_are_scaled_like_everything_else():
+    plain, listed = (csr(2, [(0, 0, *w), (1, 1, *w)], self_loops=True) for w in ((), (3.0,)))
+    assert plain[3].tolist() == listed[3].tolist() == [1, 1]
+    assert (plain[4].item(), listed[4].item()) == (2.0, 6.0)
 
 
 @pytest.mark.parametrize("ids", [np.int32, np.int64])

@@ -133,7 +133,8 @@ void check_symmetry(Graph& g, Edge first_row, Node n, double unit, const std::st
 
 // Divides one graph's weights by what they have in common, so that a scaled graph is the same graph.
 double take_out_divisor(Graph& g, std::int64_t first_row, std::int64_t last_row) {
-    Weight divisor = 0;
+    const bool plain = g.weights.empty();  // all weights are 1, if there are any
+    Weight divisor = plain && g.indptr[first_row] < g.indptr[last_row] ? 1 : 0;
     for (Edge e = g.indptr[first_row]; e < g.indptr[last_row] && divisor != 1; ++e) divisor = std::gcd(divisor, g.weights[e]);
     if (!g.loops.empty())
         for (std::int64_t u = first_row; u < last_row && divisor != 1; ++u) divisor = std::gcd(divisor, g.loops[u]);
@@ -247,7 +248,7 @@ Csr build_csr(const EdgeLists<Id>& lists) {
     for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
         const std::int64_t first = lists.node_ptr[b], last = lists.node_ptr[b + 1];
         if (suspect[b]) check_symmetry(g, first, static_cast<Node>(last - first), out.unit[b], where(b, lists.num_graphs));
-        if (weighted) out.unit[b] *= take_out_divisor(g, first, last);
+        if (weighted || loops) out.unit[b] *= take_out_divisor(g, first, last);
     }
     if (weighted && std::all_of(g.weights.begin(), g.weights.end(), [](Weight w) { return w == 1; })) {
         g.weights.clear();

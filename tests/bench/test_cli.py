@@ -180,6 +180,7 @@ def test_ctrl_c_keeps_what_is_done(folder, units):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a terminal sends Ctrl-C to all of them
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # even in the background
     ) as process:
         path = folder / "results" / "table1" / "MUTAG.jsonl"
         deadline = time.monotonic() + 60
