@@ -12,7 +12,8 @@ pytest.importorskip("torch_geometric")
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from sepool.bench.lockstep import Lockstep, Split, losses  # noqa: E402
+from sepool.bench.lockstep import Lockstep, Split  # noqa: E402
+from sepool.bench.loss import losses  # noqa: E402
 from sepool.bench.protocols import PROTOCOLS  # noqa: E402
 from sepool.bench.systems import SYSTEMS  # noqa: E402
 from sepool.bench.trainer import group_units  # noqa: E402

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
 from sepool.baselines.model import start  # noqa: E402
-from sepool.baselines.neighbourhoods import neighbourhood_max, pool_nodes  # noqa: E402
+from sepool.baselines.neighbourhoods import pool_nodes  # noqa: E402
 
 from .toys import HIDDEN, NODES, batch_of, build, random_set, store_of, without_padding  # noqa: E402
 
@@ -64,20 +64,3 @@ def test_what_is_pooled_has_no_loops_and_a_quarter_of_the_nodes():
     assert kept.there.sum(1)[: len(graphs.y)].tolist() == (-(-graphs.nodes // 4)).tolist()
     assert (kept.adjacency.diagonal(dim1=1, dim2=2) == 0).all()
     torch.testing.assert_close(kept.adjacency, kept.adjacency.transpose(1, 2))
-
-
-def test_largest_of_the_neighbourhood():
-    there = torch.tensor([[True] * 4, [True, True, False, False], [False] * 4])
-    x = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
-    x.requires_grad_()
-    near = (torch.rand(3, 4, 4) < 0.5) & (there.unsqueeze(1) & there.unsqueeze(2))
-    near = near | torch.eye(4, dtype=torch.bool)
-    expected = x.unsqueeze(1).masked_fill(~near.unsqueeze(3), -torch.inf).amax(2)
-    for most in (6, 8):
-        torch.testing.assert_close(neighbourhood_max(x, near, there, most), expected)
-    weight = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
-    (mine,), (theirs,) = (
-        torch.autograd.grad((out * weight).sum(), x)
-        for out in (neighbourhood_max(x, near, there, 8), expected)
-    )
-    torch.testing.assert_close(mine, theirs)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from small_graphs import forest, graph_set, pyg_graphs
 from torch_geometric.data import Batch
 
-from sepool.bench.lockstep import losses
+from sepool.bench.loss import losses
 from sepool.bench.store import GraphStore
 from sepool.nn import SEPG
 from sepool.nn.convs import CONVS

@@ -9,16 +9,24 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from sepool.bench import adam, adam_kernel, store_kernels
-from sepool.nn import gather_kernels, kernels
+from sepool.baselines import (
+    dense_kernels,
+    largest_kernels,
+    look_kernels,
+    norm_kernels,
+    rank_kernels,
+    selection_kernels,
+)
+from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
+from sepool.nn import gather_kernels, kernels, softmax_kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
-NUMBERS = (
-    *("rows", "width", "depth", "span", "lines", "replicas", "start", "end"),
-    *store_kernels.NUMBERS,
-)
-REAL, LONG = ("clip",), ("salt",)
-INDICES = ("ptr", "index", "source", "assignment", "keys", "steps")
+NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas", "start", "end")
+SIZES = ("graphs", "room", "length", "stride", "seen_stride", "size", "line")
+REAL, LONG = ("clip", "epoch", "warm", "epochs", "even"), ("salt",)
+TRUTHS = ("real", "cosine", "there", "near", "nodes")
+INDICES = ("ptr", "index", "source", "assignment", "keys", "steps", "y", "graph", "rank")
+PLACES = ("order", "row")
 WIDTHS = (1, 4, 16, 32, 100)
 CUTTING = (
     store_kernels._begin,
@@ -43,11 +51,17 @@ def main() -> None:
     for clip, aligned in product((False, True), repeat=2):
         constants = {"CLIP": clip, "BLOCK": adam_kernel.BLOCK, **betas, "TINY": adam.TINY}
         attempt(adam_kernel._adam, constants, aligned)
+    for aligned in (False, True):
+        for kernel in (step_kernels._keys, step_kernels._rates):
+            attempt(kernel, {"BLOCK": step_kernels.BLOCK}, aligned)
+        for width in (2, 4, 16):
+            attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
     sides = {name: getattr(gather_kernels, name) for name in ("TALL", "WIDE", "DEEP")}
     for aligned in (False, True):
         attempt(gather_kernels._product, sides, aligned)
         attempt(gather_kernels._gradient, sides, aligned)
         cut_batches(aligned)
+    baselines()
 
 
 def cut_batches(aligned: bool) -> None:
@@ -62,6 +76,48 @@ def cut_batches(aligned: bool) -> None:
         for node in (False, True):
             lines = {"LINE": 1, "ENTRIES": 4, "NODE": node}
             attempt(adjacency, {**lines, "STEPS": steps, **block}, aligned)
+
+
+def baselines() -> None:
+    """What only `sepool.baselines` has, and the softmax."""
+    for aligned in (False, True):
+        for kernel in (look_kernels._remember, look_kernels._remember_gradient):
+            attempt(kernel, {"BLOCK": look_kernels.BLOCK}, aligned)
+        for width in (32, 128):
+            tile = {"NODES": look_kernels.NODES, "WIDTH": width}
+            attempt(look_kernels._recall, tile, aligned)
+            attempt(look_kernels._recall_gradient, tile, aligned)
+        tile = {"ROWS": rank_kernels.ROWS, "OTHERS": rank_kernels.OTHERS}
+        attempt(rank_kernels._rank, tile, aligned)
+        tile = {"ROWS": selection_kernels.ROWS, "ENTRIES": selection_kernels.ENTRIES}
+        attempt(selection_kernels._scale, tile, aligned)
+        attempt(selection_kernels._between, {"BLOCK": selection_kernels.BLOCK}, aligned)
+        for width in (32, 100):
+            tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
+            attempt(selection_kernels._gate, tile, aligned)
+            attempt(selection_kernels._gate_gradient, tile, aligned)
+    for side, aligned in product((1, 8, 32, 64, 128), (False, True)):
+        constants = {"SIZE": side, "TINY": 1e-12}
+        attempt(dense_kernels._crowding, constants, aligned)
+        for loops in (False, True):
+            attempt(dense_kernels._normalise, {"LOOPS": loops, **constants}, aligned)
+            attempt(dense_kernels._normalise_gradient, {"LOOPS": loops, **constants}, aligned)
+    for width, aligned in product((16, 64), (False, True)):
+        for kernel in (largest_kernels._largest, largest_kernels._gradient):
+            attempt(kernel, {"NODES": largest_kernels.NODES, "WIDTH": width}, aligned)
+    for width, aligned in product((1, 100), (False, True)):
+        names = ("SEGMENTS", "ENTRIES", "WIDTH")
+        tile = dict(zip(names, softmax_kernels._tile(1000, width)[1], strict=True))
+        attempt(softmax_kernels._softmax, tile, aligned)
+        attempt(softmax_kernels._gradient, tile, aligned)
+    for width, aligned in product((4, 100), (False, True)):
+        sides = dict(zip(("CHUNKS", "ROWS", "WIDTH"), norm_kernels._grid(1, width)[1], strict=True))
+        attempt(norm_kernels._moments, sides, aligned)
+        for relu in (False, True):
+            numbers = {"EPSILON": 1e-5, "MOMENTUM": 0.1, "RELU": relu, **sides}
+            attempt(norm_kernels._normalise, numbers, aligned)
+            attempt(norm_kernels._gradient_sums, {"RELU": relu, **sides}, aligned)
+            attempt(norm_kernels._gradient, {"RELU": relu, **sides}, aligned)
 
 
 def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
@@ -84,14 +140,18 @@ def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
 def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
     if name in constants:
         return "constexpr"
-    if name in NUMBERS:
+    if kernel in CUTTING:
+        return "i32" if name in store_kernels.NUMBERS else CUT.get(name, "*i64")
+    if name in NUMBERS + SIZES:
         return "i32"
+    if name in TRUTHS:
+        return "*i1"
     if name in REAL + LONG:
         return "fp32" if name in REAL else "i64"
-    if kernel in CUTTING:
-        return CUT.get(name, "*i64")
     rows = kernel is kernels._dot_rows and name in ("first", "second")
-    return "*i64" if name in INDICES or rows else "*fp32"
+    rows |= kernel is step_kernels._keys and name == "out"
+    rows |= name == "counts" and kernel in (largest_kernels._largest, largest_kernels._gradient)
+    return "*i64" if name in INDICES + PLACES or rows else "*fp32"
 
 
 if __name__ == "__main__":

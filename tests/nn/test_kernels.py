@@ -73,6 +73,9 @@ def test_copies_of_rows(width):
     x = torch.randn(50, width, device=DEVICE)
     gate = torch.randn(len(column), width, device=DEVICE)
     assert torch.equal(kernels.copy_rows(x, column), x[column])
+    beyond = torch.where(column < 20, column, 50)
+    expected = torch.where((column < 20)[:, None], x[column], 0.0)
+    assert torch.equal(kernels.copy_rows(x, beyond), expected)
     assert torch.equal(kernels.copy_rows(x, column, gate), torch.where(gate > 0, x[column], 0.0))
 
 

@@ -11,12 +11,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from sepool.baselines.dense import normalise
 from sepool.baselines.ragged import Blocks, block_size
 from sepool.nn import convs
 from sepool.nn.ops import pool_sum, segment_sum
 from sepool.nn.prepared import PreparedBatch
-
-TINY = 1e-12
 
 
 class Clusters(NamedTuple):
@@ -68,21 +67,23 @@ def pool_clusters(s: Tensor, x: Tensor, adjacency: Tensor) -> Clusters:
 
 def convolve(conv: nn.Module, x: Tensor, adjacency: Tensor) -> Tensor:
     """A graph convolution on dense graphs: ``D^-1/2 (A + I) D^-1/2 X W + b``."""
+    return combine(conv, gather(x, adjacency))
+
+
+def gather(x: Tensor, adjacency: Tensor) -> Tensor:
+    """What such convolutions see: ``D^-1/2 (A + I) D^-1/2 X``."""
+    return normalise(adjacency, loops=True) @ x
+
+
+def combine(conv: nn.Module, gathered: Tensor) -> Tensor:
+    """What one makes of it."""
     assert isinstance(conv, convs.GCN)
-    looped = adjacency + torch.eye(adjacency.size(1), device=x.device)
-    scale = looped.sum(2, keepdim=True).clamp(min=TINY).rsqrt()
-    gathered = (scale * looped * scale.transpose(1, 2)) @ x
-    return conv.combine(gathered.flatten(0, 1)).view(len(x), x.size(1), -1)
+    return conv.combine(gathered.flatten(0, 1)).view(*gathered.shape[:2], -1)
 
 
 def trace(matrices: Tensor) -> Tensor:
     """The trace of every matrix."""
     return matrices.diagonal(dim1=1, dim2=2).sum(1)
-
-
-def norm(matrices: Tensor) -> Tensor:
-    """The Frobenius norm of every matrix, with a gradient even at 0."""
-    return matrices.square().sum((1, 2)).clamp(min=TINY).sqrt()
 
 
 def mean_over(values: Tensor, real: Tensor) -> Tensor:

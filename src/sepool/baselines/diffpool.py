@@ -5,7 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.clusters import TINY, Nodes, convolve, pool_clusters, readout_clusters, trace
+from sepool.baselines.clusters import (
+    Nodes,
+    combine,
+    convolve,
+    gather,
+    pool_clusters,
+    readout_clusters,
+    trace,
+)
+from sepool.baselines.dense import TINY
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs, start
 from sepool.nn.prepared import PreparedBatch
 
@@ -38,8 +47,8 @@ class DiffPool(GraphModel):
         apart = nodes.total(nodes.degree) - 2 * trace(a) + overlap.square().sum((1, 2))
         largest = (nodes.ptr.diff().view_as(real) * real).amax(1)
         losses = penalty(apart, nodes.total(entropy(s)), largest, real)
-        s = convolve(assign_again, x, a).softmax(2)
-        z = convolve(second, x, a).relu()
+        seen = gather(x, a)
+        s, z = combine(assign_again, seen).softmax(2), combine(second, seen).relu()
         found.append(readout_clusters(z, self.readout))
         apart = (a - s @ s.transpose(1, 2)).square().sum((1, 2))
         size = torch.full_like(largest, s.size(1))

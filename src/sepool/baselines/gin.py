@@ -6,10 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs
+from sepool.baselines.norm import NodeNorm
 from sepool.nn import convs
 from sepool.nn.prepared import PreparedBatch
-
-EPSILON, MOMENTUM = 1e-5, 0.1
 
 
 class GIN(GraphModel):
@@ -25,7 +24,9 @@ class GIN(GraphModel):
         widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
         replicas = self.replicas
         self.convs = nn.ModuleList(convs.GIN(w, self.hidden, replicas=replicas) for w in widths)
-        self.norms = nn.ModuleList(NodeNorm(self.hidden, replicas) for _ in range(2 * LAYERS))
+        self.norms = nn.ModuleList(
+            NodeNorm(self.hidden, replicas, relu=True) for _ in range(2 * LAYERS)
+        )
         return LAYERS * self.hidden
 
     def embed(self, batch: PreparedBatch) -> Tensor:
@@ -36,50 +37,7 @@ class GIN(GraphModel):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
                 x = conv.gather(x, batch.prepared[0])
-            x = self.norms[2 * i](conv.first(x), real).relu()
-            x = self.norms[2 * i + 1](conv.second(x), real).relu()
+            x = self.norms[2 * i](conv.first(x), real)
+            x = self.norms[2 * i + 1](conv.second(x), real)
             found.append(self.read(x, batch))
         return torch.cat(found, 1)
-
-
-class NodeNorm(nn.Module):
-    """`torch.nn.BatchNorm1d` over the nodes of every replica, padding left out.
-
-    Args:
-        width: the number of features.
-        replicas: how many replicas, whose nodes are equal parts of the rows; None for one.
-
-    Example:
-        >>> norm = NodeNorm(1)
-        >>> x, real = torch.tensor([[1.0], [3.0], [99.0]]), torch.tensor([True, True, False])
-        >>> norm(x, real)[:2].detach().round().flatten().tolist()
-        [-1.0, 1.0]
-    """
-
-    mean: Tensor
-    var: Tensor
-
-    def __init__(self, width: int, replicas: int | None = None) -> None:
-        super().__init__()
-        shape = (width,) if replicas is None else (replicas, width)
-        self.weight, self.bias = nn.Parameter(torch.ones(shape)), nn.Parameter(torch.zeros(shape))
-        self.register_buffer("mean", torch.zeros(shape))
-        self.register_buffer("var", torch.ones(shape))
-
-    def forward(self, x: Tensor, real: Tensor) -> Tensor:
-        """Normalises by the nodes at hand in training, by those seen in training otherwise."""
-        width = x.size(1)
-        weight, bias, mean, var = (
-            t.view(-1, 1, width) for t in (self.weight, self.bias, self.mean, self.var)
-        )
-        parts = x.view(len(weight), -1, width)
-        if self.training:
-            counts = real.view(len(weight), -1, 1).to(x.dtype)
-            total = counts.sum(1, keepdim=True).clamp(min=1)
-            seen_mean, seen_var = mean, var
-            mean = (parts * counts).sum(1, keepdim=True) / total
-            var = ((parts - mean).square() * counts).sum(1, keepdim=True) / total
-            with torch.no_grad():
-                seen_mean.lerp_(mean, MOMENTUM)
-                seen_var.lerp_(var * total / (total - 1).clamp(min=1), MOMENTUM)
-        return ((parts - mean) * (var + EPSILON).rsqrt() * weight + bias).view_as(x)

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from sepool.baselines.model import FlatModel, rows, side_by_side
-from sepool.baselines.ragged import Blocks, block_size, softmax_by_graph
+from sepool.baselines.ragged import Blocks, block_size
 from sepool.nn import Linear, convs
 from sepool.nn.prepared import PreparedBatch
+from sepool.nn.softmax import segment_softmax
 
 HEADS = 4
 
@@ -41,11 +42,14 @@ class GMT(FlatModel):
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         (seeds, last), pool = self.seeds, self.pool
         x = self.narrow(side_by_side(self.convolve(batch))).relu()
-        keys, values = (conv(x, batch.prepared[0]) for conv in (pool.key, pool.value))
+        assert isinstance(pool.key, convs.GCN)
+        assert isinstance(pool.value, convs.GCN)
+        seen = pool.key.gather(x, batch.prepared[0])
+        keys, values = pool.key.combine(seen), pool.value.combine(seen)
         query = pool.query(seeds.flatten(0, 1)).view(*seeds.shape[:2], HEADS, -1)
         keys = keys.view(len(seeds), -1, HEADS, query.size(3))
         score = torch.einsum("rnhd,rkhd->rnhk", keys, query) / sqrt(query.size(3))
-        share = softmax_by_graph(score.flatten(2).flatten(0, 1), ptr, graph)
+        share = segment_softmax(score.flatten(2).flatten(0, 1), ptr, graph)
         blocks = Blocks(ptr, graph, block_size(self.nodes))
         found = blocks.product(share, values, HEADS).transpose(1, 2).flatten(2)
         x = pool.conclude(of_graphs(seeds, len(ptr) - 1), found)

@@ -6,15 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from sepool.baselines.clusters import (
-    TINY,
     Nodes,
     convolve,
     mean_over,
-    norm,
     pool_clusters,
     readout_clusters,
     trace,
 )
+from sepool.baselines.dense import TINY, crowding, normalise
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs, rows, start
 from sepool.nn.prepared import PreparedBatch
 
@@ -47,7 +46,7 @@ class MinCutPool(GraphModel):
         weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))
         x, a, overlap = nodes.pool(s, x)
         losses = cut(a, weight) + crowding(overlap)
-        a = without_diagonal(a)
+        a = normalise(a, loops=False)
         x = convolve(second, x, a).relu()
         found.append(readout_clusters(x, self.readout))
         s = rows(assign_again, x).softmax(2)
@@ -56,24 +55,10 @@ class MinCutPool(GraphModel):
         losses = losses + cut(a, weight) + crowding(overlap)
         if self.training:
             self.auxiliary = mean_over(losses, real)
-        x = convolve(third, x, without_diagonal(a)).relu()
+        x = convolve(third, x, normalise(a, loops=False)).relu()
         return torch.cat([*found, readout_clusters(x, self.readout)], 1)
 
 
 def cut(pooled: Tensor, weight: Tensor) -> Tensor:
     """``-tr(S^T A S) / tr(S^T D S)``, the latter given; 0 for a graph without edges."""
     return -trace(pooled) / weight.clamp(min=TINY)
-
-
-def crowding(overlap: Tensor) -> Tensor:
-    """``| S^T S / |S^T S|_F - I / sqrt(k) |_F``."""
-    k = overlap.size(1)
-    even = torch.eye(k, device=overlap.device) / k**0.5
-    return norm(overlap / norm(overlap).view(-1, 1, 1) - even)
-
-
-def without_diagonal(a: Tensor) -> Tensor:
-    """``D^-1/2 A D^-1/2`` of the adjacency between clusters, the edges inside them left out."""
-    apart = a * (1 - torch.eye(a.size(1), device=a.device))
-    scale = apart.sum(2, keepdim=True).clamp(min=TINY).rsqrt()
-    return scale * apart * scale.transpose(1, 2)

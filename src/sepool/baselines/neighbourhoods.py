@@ -7,19 +7,20 @@ shape depends on the data.
 from __future__ import annotations
 
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.autograd import Function
 
+from sepool.baselines.largest import neighbourhood_max
 from sepool.baselines.model import RATIO, rows
-from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, softmax_by_graph, spread
+from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, spread
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
-from sepool.nn.ops import pool_max, segment_sum, take_rows, unpool
+from sepool.nn.ops import pool_max, unpool
 from sepool.nn.prepared import PreparedBatch
+from sepool.nn.softmax import segment_softmax
 
 SLOPE = 0.2  # of the leaky ReLU
 
@@ -84,10 +85,9 @@ def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor,
     asked = unpool(pool.target(pool.query(best)), a.ptr, a.row)
     score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), SLOPE)
     score = score * there.unsqueeze(1)  # what is no entry must not grow beyond all bounds
-    share = softmax_by_graph(score, a.ptr, a.row).squeeze(1) * there
+    share = segment_softmax(score, a.ptr, a.row).squeeze(1) * there
     x = attend(a, x, share)
-    degree = a.propagate(torch.ones_like(x[:, :1]))
-    fit = a.propagate(pool.near(x)) - degree * pool.centre(x) + pool.own(x)
+    fit = a.propagate(pool.near(x)) - a.degree().unsqueeze(1) * pool.centre(x) + pool.own(x)
     return x, share, fit.squeeze(1)
 
 
@@ -112,8 +112,8 @@ def dense_rows(share: Tensor, column: Tensor, a: Adjacency, room: int) -> Tensor
 def pool_dense(pool: Fitness, before: Kept) -> Kept:
     """Pools graphs that are dense already."""
     x, a, there, most = before
-    loops = torch.eye(a.size(1), device=a.device)
-    near = (a + loops) > 0
+    looped = a + torch.eye(a.size(1), device=a.device)
+    near = looped > 0
     asked = rows(pool.target, rows(pool.query, neighbourhood_max(x, near, there, most)))
     score = F.leaky_relu(asked + rows(pool.source, x).transpose(1, 2), SLOPE)
     share = score.masked_fill(~near, -torch.inf).softmax(2)
@@ -129,7 +129,7 @@ def pool_dense(pool: Fitness, before: Kept) -> Kept:
     chosen = order[:, :room].unsqueeze(2)
     x = x.gather(1, chosen.expand(-1, -1, x.size(2))) * there.unsqueeze(2)
     s = share.gather(1, chosen.expand(-1, -1, share.size(2))) * there.unsqueeze(2)
-    joined = _apart(s @ (a + loops) @ s.transpose(1, 2))
+    joined = _apart(s @ looped @ s.transpose(1, 2))
     return Kept(x, joined, there, _at_most(most, len(x)))
 
 
@@ -139,61 +139,3 @@ def _apart(a: Tensor) -> Tensor:
 
 def _at_most(nodes: int, graphs: int) -> int:
     return int(RATIO * nodes) + graphs  # every graph may round up
-
-
-def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
-    """The largest values among the neighbours, of which every node is one itself.
-
-    Those that share it share the gradient. Works on the nodes that exist, one neighbour after the
-    other: most room is empty, and all of it times the width would be large.
-
-    Args:
-        x: the nodes of every graph, ``(graphs, room, width)``; 0 where there is none.
-        near: who is whose neighbour, ``(graphs, room, room)``.
-        there: which nodes exist, ``(graphs, room)``.
-        most: how many exist at most.
-    """
-    graphs, room = there.shape
-    flat, slots = there.flatten(), torch.arange(graphs * room, device=x.device)
-    place = (flat.cumsum(0) - 1).masked_fill(~flat, most)
-    source = torch.zeros(most + 1, dtype=torch.int64, device=x.device)
-    source = source.index_copy_(0, place, slots)[:-1]
-    ptr = F.pad(there.sum(1).cumsum(0), (1, 0))
-    largest: Tensor = _NeighbourhoodMax.apply(  # type: ignore[no-untyped-call]
-        x, near.flatten(0, 1).index_select(0, source), source, place, ptr
-    )
-    return largest
-
-
-class _NeighbourhoodMax(Function):
-    """Over a list of the nodes that exist; ``near`` has a row for each."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, near: Tensor, source: Tensor, place: Tensor, ptr: Tensor
-    ) -> Tensor:
-        room, graph = x.size(1), source // x.size(1)
-        best = x.flatten(0, 1).index_select(0, source)
-        for j in range(room):
-            other = x[:, j].index_select(0, graph)
-            best = torch.where(near[:, j, None], torch.maximum(best, other), best)
-        ctx.save_for_backward(x, near, source, ptr, best)
-        return take_rows(F.pad(best, (0, 0, 0, 1)), place).view_as(x)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, near, source, ptr, best = ctx.saved_tensors
-        room, graph = x.size(1), source // x.size(1)
-
-        def reached(j: int) -> Tensor:
-            hit: Tensor = (best == x[:, j].index_select(0, graph)) & near[:, j, None]
-            return hit
-
-        times = torch.zeros_like(best)
-        for j in range(room):
-            times += reached(j)
-        real = torch.arange(len(source), device=x.device) < ptr[-1]  # the rest of the list is empty
-        share = grad.flatten(0, 1).index_select(0, source) * (real[:, None] / times.clamp(min=1))
-        columns = [segment_sum(reached(j) * share, ptr) for j in range(room)]
-        return torch.stack(columns, 1), None, None, None, None

@@ -6,29 +6,20 @@ same bits come out of every run.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
 from sepool.data import repeat_each
-from sepool.nn.ops import pool_sum, segment_max, take_rows, unpool
+from sepool.nn.ops import pool_sum, take_or_zero
 
-
-def softmax_by_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> Tensor:
-    """The softmax over the nodes of every graph, for every column of a matrix.
-
-    Example:
-        >>> score, ptr = torch.zeros(3, 1), torch.tensor([0, 2, 3])
-        >>> softmax_by_graph(score, ptr, torch.tensor([0, 0, 1])).flatten()
-        tensor([0.5000, 0.5000, 1.0000])
-    """
-    with torch.no_grad():
-        highest = segment_max(score, ptr).index_select(0, graph)
-    raised = (score - highest).exp()
-    return raised / unpool(pool_sum(raised, ptr, graph), ptr, graph).clamp(min=1e-12)
+rank_kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.baselines import rank_kernels
 
 
 def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Tensor]:
@@ -39,6 +30,9 @@ def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Te
         >>> rank_in_graph(score, ptr, torch.tensor([0, 0, 1]))
         (tensor([1, 0, 2]), tensor([1, 0, 0]))
     """
+    if rank_kernels is not None and score.is_cuda and score.dtype == torch.float32:
+        found: tuple[Tensor, Tensor] = rank_kernels.rank_in_graph(score.detach(), ptr, graph)
+        return found
     order = score.detach().argsort(descending=True, stable=True)
     order = order.index_select(0, graph.index_select(0, order).argsort(stable=True))
     places = torch.arange(len(score), device=score.device)
@@ -62,7 +56,7 @@ class _Spread(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, source: Tensor, back: Tensor) -> Tensor:
         ctx.save_for_backward(source, back)
-        return take_rows(F.pad(x, (0, 0, 0, 1)), source)
+        return take_or_zero(x, source)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -73,7 +67,7 @@ class _Spread(Function):
 class Blocks:
     """Graphs cut into blocks of equally many rows, so that sums over a graph are matrix products.
 
-    A graph of ``n`` nodes becomes ``ceil(n / size)`` blocks; its last one is filled up with zeros.
+    A graph of ``n`` nodes gets ``ceil(n / size)`` blocks or one more; the rest of them is zeros.
 
     Args:
         ptr: where the rows of every graph begin.
@@ -83,13 +77,13 @@ class Blocks:
 
     def __init__(self, ptr: Tensor, graph: Tensor, size: int) -> None:
         rows, graphs, self.size = len(graph), len(ptr) - 1, size
-        self.count = rows // size + graphs  # at least as many as are needed
-        counts = (ptr.diff() + size - 1) // size
-        self.ptr = F.pad(counts.cumsum(0), (1, 0))
-        counts[-1] += self.count - self.ptr[-1]
-        self.graph = repeat_each(counts, self.count)
+        self.count = rows // size + graphs
+        each = torch.arange(graphs + 1, device=ptr.device)
+        self.ptr = each + ptr // size  # leaves room for as many as are needed, or one more
+        self.graph = repeat_each(self.ptr.diff(), self.count)
         here = torch.arange(rows, device=ptr.device)
-        self.place = here + (self.ptr[:-1] * size - ptr[:-1]).index_select(0, graph)
+        shift = torch.add(ptr, self.ptr, alpha=-size)
+        self.place = here - shift.index_select(0, graph)
         empty = torch.full((self.count * size,), rows, device=ptr.device)
         self.source = empty.index_copy_(0, self.place, here)
 

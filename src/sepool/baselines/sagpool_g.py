@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from sepool.baselines.model import FlatModel, side_by_side
-from sepool.baselines.selection import read_kept, top_nodes
+from sepool.baselines.selection import gate, read_kept, top_nodes
 from sepool.nn.prepared import PreparedBatch
 
 
@@ -28,4 +28,4 @@ class SAGPoolG(FlatModel):
         x = side_by_side(self.convolve(batch))
         score = self.score(x, batch.prepared[0]).squeeze(1)
         kept = top_nodes(score, None, batch.levels.graph_ptr(0), batch.levels.batch(0))
-        return read_kept(x * (score.tanh() * kept.nodes).unsqueeze(1), kept, self, batch)
+        return read_kept(gate(x, score, kept.nodes), kept, self, batch)

@@ -7,10 +7,12 @@ replicas can run in lockstep and a step can be recorded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import Function
 
 from sepool.baselines.model import LAYERS, RATIO, GraphModel, start
 from sepool.baselines.ragged import rank_in_graph
@@ -18,6 +20,11 @@ from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
 from sepool.nn.ops import segment_sum
 from sepool.nn.prepared import PreparedBatch
+
+selection_kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.baselines import selection_kernels
 
 
 class Kept(NamedTuple):
@@ -48,12 +55,51 @@ def between(a: Adjacency, nodes: Tensor) -> Prepared:
 
     The adjacency is that of a batch prepared for `sepool.nn.convs.GCN`, a loop at every node.
     """
-    row, there = a.row, nodes.float()
+    row = a.row
+    if _has_kernel(a.weight):
+        return Prepared(a.weighted(selection_kernels.between(a.weight, a.ptr, row, a.index, nodes)))
+    there = nodes.float()
     weight = there.index_select(0, row) * there.index_select(0, a.index) * (a.weight != 0)
     scale = segment_sum(weight.unsqueeze(1), a.ptr).squeeze(1).clamp_(min=1).rsqrt_()
     return Prepared(
         a.weighted(weight * scale.index_select(0, row) * scale.index_select(0, a.index))
     )
+
+
+def gate(x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
+    """Rows times the ``tanh`` of their scores; 0 for those that do not stay.
+
+    Example:
+        >>> gate(torch.ones(2, 1), torch.tensor([99.0, 99.0]), torch.tensor([True, False]))
+        tensor([[1.],
+                [0.]])
+    """
+    if _has_kernel(x):
+        gated: Tensor = _Gate.apply(x, score, nodes)  # type: ignore[no-untyped-call]
+        return gated
+    return x * (score.tanh() * nodes).unsqueeze(1)
+
+
+class _Gate(Function):
+    """By our kernels: one launch, and one for both gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
+        x, score = x.contiguous(), score.contiguous()
+        ctx.save_for_backward(x, score, nodes)
+        gated: Tensor = selection_kernels.gate(x, score, nodes)
+        return gated
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return *selection_kernels.gate_gradient(*ctx.saved_tensors, grad.contiguous()), None
+
+
+def _has_kernel(x: Tensor | None) -> bool:
+    if selection_kernels is None or x is None:
+        return False
+    return x.is_cuda and x.dtype == torch.float32
 
 
 class DropModel(GraphModel):
@@ -85,7 +131,7 @@ class DropModel(GraphModel):
                 x = self.convs[i](x, prepared).relu() * kept.nodes.unsqueeze(1)
             score = self.score(layer, x, prepared)
             kept = top_nodes(score, kept, levels.graph_ptr(0), levels.batch(0))
-            x = x * (score.tanh() * kept.nodes).unsqueeze(1)
+            x = gate(x, score, kept.nodes)
             found.append(read_kept(x, kept, self, batch))
         return torch.cat(found, 1)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from sepool.baselines.looks import recall, remember
 from sepool.baselines.model import FlatModel, side_by_side
-from sepool.baselines.ragged import softmax_by_graph
 from sepool.nn import Linear
-from sepool.nn.ops import pool_sum, unpool
 from sepool.nn.prepared import PreparedBatch
 
 STEPS = 3
@@ -45,13 +44,8 @@ def look(x: Tensor, ptr: Tensor, graph: Tensor, gates: Linear, steps: int) -> Te
         gates: the layer from ``[q*, q]`` to the input, forget, cell and output gates.
         steps: how often to look.
     """
-    cell = q = x.new_zeros(len(ptr) - 1, x.size(1))
-    state = torch.cat([q, q], 1)
+    cell = q = seen = x.new_zeros(len(ptr) - 1, x.size(1))
     for _ in range(steps):
-        enter, forget, new, leave = gates(torch.cat([state, q], 1)).chunk(4, 1)
-        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
-        q = leave.sigmoid() * cell.tanh()
-        score = (x * unpool(q, ptr, graph)).sum(1, keepdim=True)
-        seen = pool_sum(softmax_by_graph(score, ptr, graph) * x, ptr, graph)
-        state = torch.cat([q, seen], 1)
-    return state
+        cell, q = remember(gates(torch.cat([q, seen, q], 1)), cell)
+        seen = recall(x, q, ptr, graph)
+    return torch.cat([q, seen], 1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.clusters import TINY, Nodes, convolve, readout_clusters
+from sepool.baselines.clusters import Nodes, convolve, readout_clusters
+from sepool.baselines.dense import TINY
 from sepool.baselines.model import LAYERS, GraphModel, start
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
@@ -77,7 +78,11 @@ def infer(
     Returns:
         The assignments; every row sums to 1.
     """
-    q = (-unary).softmax(1)
+    c = pairs.weight.view(-1, *pairs.weight.shape[-2:])  # one matrix a replica
+    low = -unary.view(len(c), -1, unary.size(1))
+    turned = alike.detach()[a.transpose()[2]]
+    q = low.softmax(2)
     for _ in range(rounds):
-        q = (-unary - pairs(attend(a, q, alike))).softmax(1)
-    return q
+        seen = attend(a, q.flatten(0, 1), alike, turned).view_as(q)
+        q = torch.baddbmm(low, seen, c, alpha=-1).softmax(2)
+    return q.flatten(0, 1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
@@ -22,8 +21,10 @@ from torch.overrides import TorchFunctionMode
 from sepool.bench import protocols
 from sepool.bench.adam import adam_step
 from sepool.bench.gate import GATE
+from sepool.bench.schedule import keys_at
 from sepool.bench.units import Result, Unit
-from sepool.nn.dropout import Dropout, Keyed, mix
+from sepool.nn.dropout import Dropout, Keyed
+from sepool.nn.ops import recorded_steps
 
 Build = Callable[[int], nn.Module]
 DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
@@ -131,7 +132,7 @@ class Descent(ABC):
 
     def _record(self, step: Callable[[], None], state: Sequence[Tensor]) -> torch.cuda.CUDAGraph:
         """Records a step as a CUDA graph; it changes nothing but these tensors."""
-        with GATE.recording():
+        with GATE.recording(), recorded_steps():
             saved = [tensor.clone() for tensor in state]
             step()  # what libraries set up at first use cannot be recorded
             for tensor, before in zip(state, saved, strict=True):
@@ -149,17 +150,17 @@ class Descent(ABC):
 
     def _begin_step(self) -> None:
         self.steps += 1
-        keys = mix(self.keys + self.steps * 0x9E3779B1) if self.keyed else None
+        keys = keys_at(self.keys, self.steps) if self.keyed else None
         for layer in self.keyed:
             layer.keys = keys
 
     def _end_step(self, loss: Tensor) -> None:
         """Follows the gradient of these losses, one a replica."""
-        self.gradient.zero_()
-        with warnings.catch_warnings():
-            # Rows of one tensor are what we want: nothing is impaired by them.
-            warnings.filterwarnings("ignore", message=".*gradient layout contract.*")
-            torch.autograd.backward(loss.sum())
+        parts = torch.autograd.grad(
+            loss, list(self.model.parameters()), self.ones, materialize_grads=True
+        )
+        # One launch for all; to add to the gradient of every parameter would be one for each.
+        torch.cat([part.reshape(len(loss), -1) for part in parts], 1, out=self.gradient)
         with torch.no_grad():
             self._descend()
 
@@ -228,12 +229,12 @@ class Descent(ABC):
             self.model: Any = self.build(len(self.units)).to(self.device)
         self.records = self.device.type == "cuda" and getattr(self.model, "capturable", True)
         self.gradient = torch.zeros_like(self.weights)
+        self.ones = torch.ones(len(self.units), device=self.device)
         self.decays: list[tuple[slice, Tensor]] = [(slice(None), self.decay)]
         start = 0
         for parameter in self.model.parameters():
             end = start + parameter.numel() // len(self.units)
             parameter.data = self.weights[:, start:end].view(parameter.shape)
-            parameter.grad = self.gradient[:, start:end].view(parameter.shape)
             start = end
         start = 0
         for buffer in self.model.buffers():

@@ -16,7 +16,9 @@ from torch import Tensor
 from sepool.bench.cutting import Shape
 from sepool.bench.descent import Build, Descent
 from sepool.bench.gate import GATE
+from sepool.bench.loss import losses, mean_losses
 from sepool.bench.protocols import Protocol
+from sepool.bench.schedule import rates_at
 from sepool.bench.store import GraphStore
 from sepool.bench.units import Unit
 from sepool.nn.dropout import mix
@@ -176,18 +178,15 @@ class Lockstep(Descent):
         assert self.shape is not None
         self._begin_step()
         batch = self.store.batch(ids, self.shape)
-        logits = batch.by_replica(self.model.forward_prepared(batch))
-        loss = losses(logits, batch.y, batch.there).sum(1) / batch.there.sum(1)
+        loss = mean_losses(self.model.forward_prepared(batch), batch.y, batch.there)
         auxiliary = getattr(self.model, "auxiliary", None)
         self._end_step(loss if auxiliary is None else loss + auxiliary)
         self.train_loss += loss.detach()
 
     def _rate_now(self) -> Tensor:
         """The learning rates: constant, or up for 50 epochs and down in half a cosine."""
-        done = (self.steps - 1) / self._steps_an_epoch()
-        rest = ((done - WARM_UP) / (self.protocol.epochs - WARM_UP)).clamp(0, 1)
-        wave = torch.where(done < WARM_UP, done / WARM_UP, (1 + torch.cos(math.pi * rest)) / 2)
-        return torch.where(self.cosine, self.lr * wave, self.lr)
+        times = self._steps_an_epoch(), WARM_UP, self.protocol.epochs
+        return rates_at(self.steps, self.lr, self.cosine, *times)
 
     def _steps_an_epoch(self) -> int:
         steps = self.protocol.steps_for(self.units[0].dataset)
@@ -206,12 +205,6 @@ class Lockstep(Descent):
         self.recorded_check = None
         self.shape = None
         self.shapes: dict[int, Shape] = {}
-
-
-def losses(logits: Tensor, y: Tensor, there: Tensor) -> Tensor:
-    """The cross entropy of every graph, one row a replica; 0 where there is none."""
-    flat = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
-    return flat.view_as(y) * there
 
 
 def _more(need: tuple[int, ...], have: tuple[int, ...]) -> bool:

@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy, repeat_each
-from sepool.nn.ops import dot_rows, gather_sum, pool_sum, row_sums, segment_max, unpool
+from sepool.nn.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
+from sepool.nn.softmax import segment_softmax
 
 
 class Adjacency:
@@ -149,10 +150,11 @@ class _Propagate(Function):
         return back, *[None] * 6
 
 
-def attend(adjacency: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
+def attend(adjacency: Adjacency, x: Tensor, weight: Tensor, turned: Tensor | None = None) -> Tensor:
     """``A x`` with these weights in place of the adjacency's, differentiable in both.
 
-    Rows of ``x`` may be tables with one row a replica; then every replica has its own weights.
+    Rows of ``x`` may be tables with one row a replica; then every replica has its own weights. The
+    weights of the transpose are needed for the gradient, and found unless they are given.
     """
     a, back = adjacency, adjacency.transpose()
     if weight.dim() > 1:
@@ -160,7 +162,7 @@ def attend(adjacency: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
         seen = unpool(x, ptr, a.index, order) * weight.unsqueeze(-1)
         return pool_sum(seen, a.ptr, a.row)
     summed: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
-        x, weight, a.ptr, a.index, a.row, *back
+        x, weight, turned, a.ptr, a.index, a.row, *back
     )
     return summed
 
@@ -168,28 +170,25 @@ def attend(adjacency: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
 class _Attend(Function):
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, ptr: Tensor, index: Tensor, *rest: Tensor
+        ctx: Any, x: Tensor, weight: Tensor, turned: Tensor | None, ptr: Tensor, *rest: Tensor
     ) -> Tensor:
-        ctx.save_for_backward(x, weight, index, *rest)
+        index = rest[0]
+        ctx.save_for_backward(x, weight, turned, *rest)
         return gather_sum(x, ptr, index, weight)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, weight, index, row, ptr, col, order = ctx.saved_tensors
+        x, weight, turned, index, row, ptr, col, order = ctx.saved_tensors
         to_weight = dot_rows(grad, row, x, index)
-        to_x = gather_sum(grad, ptr, col, weight[order])
-        return to_x, to_weight, *[None] * 6
+        to_x = gather_sum(grad, ptr, col, weight[order] if turned is None else turned)
+        return to_x, to_weight, *[None] * 7
 
 
 def edge_softmax(adjacency: Adjacency, score: Tensor) -> Tensor:
     """The softmax of the scores of the entries, over every row; one column a replica."""
-    ptr, row = adjacency.ptr, adjacency.row
     column = score if score.dim() > 1 else score.unsqueeze(1)
-    with torch.no_grad():
-        highest = segment_max(column, ptr).index_select(0, row)
-    raised = (column - highest).exp()
-    return (raised / unpool(pool_sum(raised, ptr, row), ptr, row)).view_as(score)
+    return segment_softmax(column, adjacency.ptr, adjacency.row).view_as(score)
 
 
 def pooled_adjacency(levels: Hierarchy, level: int, binary: bool = False) -> Adjacency:

@@ -106,7 +106,7 @@ class GCN(GatheringConv):
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features; of input and output, the narrower is propagated."""
-        if self.linear.in_channels < self.linear.out_channels:
+        if self.linear.in_channels <= self.linear.out_channels:
             return self.combine(self.gather(x, prepared))
         return self.linear.shift(self.gather(self.linear.product(x), prepared))
 

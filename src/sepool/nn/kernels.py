@@ -50,13 +50,14 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
 
 
 @triton.jit
-def _copy_rows(x, index, gate, out, rows, width, GATE: tl.constexpr, ROWS: tl.constexpr,
+def _copy_rows(x, index, gate, out, rows, length, width, GATE: tl.constexpr, ROWS: tl.constexpr,
                WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (row < rows)[:, None] & (column < width)[None, :]
     source = tl.load(index + row, mask=row < rows, other=0)
-    values = tl.load(x + source[:, None] * width + column[None, :], mask=inside, other=0.0)
+    there = inside & (source < length)[:, None]
+    values = tl.load(x + source[:, None] * width + column[None, :], mask=there, other=0.0)
     place = row[:, None] * width + column[None, :]
     if GATE:
         values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
@@ -119,13 +120,14 @@ def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
 
 
 def copy_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
-    """``x[index]``, and 0 wherever the gate is not above 0."""
+    """``x[index]``, and 0 wherever the gate is not above 0 or the index is beyond ``x``."""
     x, width = x.contiguous(), x.size(1)
     out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
     if out.numel():
         grid, *tile = _tiles(len(index), width)
         gate = x if gate is None else gate.contiguous()
-        _copy_rows[grid](x, index, gate, out, len(index), width, gate is not x, *tile)
+        numbers = len(index), len(x), width
+        _copy_rows[grid](x, index, gate, out, *numbers, gate is not x, *tile)
     return out
 
 

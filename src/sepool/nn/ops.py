@@ -6,7 +6,8 @@ sums again: what is pooled forward is copied backward, and the other way round.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -14,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-MANY = 1 << 20  # numbers from which on our kernels win
+MANY = 1 << 20  # numbers from which on our kernels win where every launch costs the CPU time
+_recorded = False  # whether a step is being recorded; nobody else launches anything meanwhile
 kernels: Any = None
 gather_kernels: Any = None
 if torch.version.cuda is not None:
@@ -185,6 +187,14 @@ def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     return taken if gate is None else taken * (gate > 0)
 
 
+def take_or_zero(x: Tensor, index: Tensor) -> Tensor:
+    """``x[index]`` of a matrix, with zeros where the index is ``len(x)``."""
+    if _has_kernel(x, len(index)):
+        taken: Tensor = kernels.copy_rows(x, index)
+        return taken
+    return F.pad(x, (0, 0, 0, 1)).index_select(0, index)
+
+
 def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tensor:
     """``left[first] . right[second]``, row by row."""
     if _has_kernel(left, len(first)):
@@ -203,11 +213,25 @@ def _has_kernel(x: Tensor, times: int = 0) -> bool:
     """Whether to take our own kernels, ``times`` being how often a row of ``x`` is taken, or more.
 
     PyTorch's are slow for many short rows. But it takes the CPU longer to launch one of ours, which
-    is all that counts where rows are few.
+    is all that counts where rows are few, unless steps are recorded (`recorded_steps`).
     """
     if kernels is None or not x.is_cuda or x.dtype != torch.float32:
         return False
-    return max(times, len(x)) * x[:1].numel() >= MANY
+    return _recorded or max(times, len(x)) * x[:1].numel() >= MANY
+
+
+@contextmanager
+def recorded_steps() -> Iterator[None]:
+    """Inside, our kernels are taken for few rows too: what is recorded costs no launch later.
+
+    For all threads, because gradients have one of their own.
+    """
+    global _recorded
+    _recorded = True
+    try:
+        yield
+    finally:
+        _recorded = False
 
 
 def gather_sum(

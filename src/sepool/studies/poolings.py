@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from sepool.baselines.clusters import TINY
+from sepool.baselines.dense import TINY, crowding
 from sepool.baselines.diffpool import entropy, penalty
-from sepool.baselines.mincutpool import crowding
 from sepool.baselines.model import RATIO
 from sepool.baselines.neighbourhoods import Fitness, look_around
 from sepool.baselines.selection import top_nodes

@@ -1,0 +1,96 @@
+"""The largest values among the neighbours, in dense graphs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd import Function
+
+from sepool.nn.ops import segment_sum, take_rows
+
+largest_kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.baselines import largest_kernels
+
+
+def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
+    """The largest values among the neighbours, of which every node is one itself.
+
+    Those that share it share the gradient. Works on the nodes that exist, one neighbour after the
+    other: most room is empty, and all of it times the width would be large.
+
+    Args:
+        x: the nodes of every graph, ``(graphs, room, width)``; 0 where there is none.
+        near: who is whose neighbour, ``(graphs, room, room)``.
+        there: which nodes exist, ``(graphs, room)``; the first ones of every graph.
+        most: how many exist at most.
+    """
+    if largest_kernels is not None and x.is_cuda and x.dtype == torch.float32:
+        found: Tensor = _Largest.apply(x, near, there.sum(1))  # type: ignore[no-untyped-call]
+        return found
+    graphs, room = there.shape
+    flat, slots = there.flatten(), torch.arange(graphs * room, device=x.device)
+    place = (flat.cumsum(0) - 1).masked_fill(~flat, most)
+    source = torch.zeros(most + 1, dtype=torch.int64, device=x.device)
+    source = source.index_copy_(0, place, slots)[:-1]
+    ptr = F.pad(there.sum(1).cumsum(0), (1, 0))
+    largest: Tensor = _NeighbourhoodMax.apply(  # type: ignore[no-untyped-call]
+        x, near.flatten(0, 1).index_select(0, source), source, place, ptr
+    )
+    return largest
+
+
+class _Largest(Function):
+    """By our kernels."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, near: Tensor, counts: Tensor) -> Tensor:
+        x, near = x.contiguous(), near.contiguous()
+        best: Tensor
+        best, times = largest_kernels.largest(x, near, counts)
+        ctx.save_for_backward(x, near, counts, best, times)
+        return best
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return largest_kernels.gradient(*ctx.saved_tensors, grad), None, None
+
+
+class _NeighbourhoodMax(Function):
+    """Over a list of the nodes that exist; ``near`` has a row for each."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, near: Tensor, source: Tensor, place: Tensor, ptr: Tensor
+    ) -> Tensor:
+        room, graph = x.size(1), source // x.size(1)
+        best = x.flatten(0, 1).index_select(0, source)
+        for j in range(room):
+            other = x[:, j].index_select(0, graph)
+            best = torch.where(near[:, j, None], torch.maximum(best, other), best)
+        ctx.save_for_backward(x, near, source, ptr, best)
+        return take_rows(F.pad(best, (0, 0, 0, 1)), place).view_as(x)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, near, source, ptr, best = ctx.saved_tensors
+        room, graph = x.size(1), source // x.size(1)
+
+        def reached(j: int) -> Tensor:
+            hit: Tensor = (best == x[:, j].index_select(0, graph)) & near[:, j, None]
+            return hit
+
+        times = torch.zeros_like(best)
+        for j in range(room):
+            times += reached(j)
+        real = torch.arange(len(source), device=x.device) < ptr[-1]  # the rest of the list is empty
+        share = grad.flatten(0, 1).index_select(0, source) * (real[:, None] / times.clamp(min=1))
+        columns = [segment_sum(reached(j) * share, ptr) for j in range(room)]
+        return torch.stack(columns, 1), None, None, None, None

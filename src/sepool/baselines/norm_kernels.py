@@ -1,0 +1,206 @@
+"""`sepool.baselines.norm` on a GPU, in Triton: two passes over the nodes forward, two backward.
+
+The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to, and a
+second one joins that, always in the same order, before it goes over the rows again.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+ROWS, WIDTH = 16, 64  # of the tile that is on its way at a time
+CHUNKS = 16  # a replica
+
+
+@triton.jit
+def _place(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
+    """The replica, where its chunk begins and ends, the columns, and where the chunk's sums lie."""
+    replica = tl.program_id(0).to(tl.int64)
+    chunk = tl.program_id(1)
+    column = tl.program_id(2) * WIDTH + tl.arange(0, WIDTH)
+    span = tl.cdiv(rows, CHUNKS)
+    start = replica * rows + chunk * span
+    end = tl.maximum(start, replica * rows + tl.minimum((chunk + 1) * span, rows))
+    return replica, start, end, column, (replica * CHUNKS + chunk) * width + column
+
+
+@triton.jit
+def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
+    """What the chunks of a replica amount to, one row each."""
+    row = replica * CHUNKS + tl.arange(0, CHUNKS)
+    place = row[:, None] * width + column[None, :]
+    return tl.load(sums + place, mask=(column < width)[None, :], other=0.0)
+
+
+@triton.jit
+def _moments(x, real, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
+             ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """How many nodes a chunk has, their mean, and the sum of their squared distances from it."""
+    _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
+    count = 0.0
+    total = tl.zeros((WIDTH,), tl.float32)
+    for begin in range(start, end, ROWS):
+        row = begin + tl.arange(0, ROWS)
+        there = tl.load(real + row, mask=row < end, other=0) != 0
+        inside = there[:, None] & (column < width)[None, :]
+        values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
+        count += tl.sum(there.to(tl.float32), 0)
+        total += tl.sum(values, 0)
+    mean = total / tl.maximum(count, 1.0)
+    square = tl.zeros((WIDTH,), tl.float32)
+    for begin in range(start, end, ROWS):
+        row = begin + tl.arange(0, ROWS)
+        there = tl.load(real + row, mask=row < end, other=0) != 0
+        inside = there[:, None] & (column < width)[None, :]
+        values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
+        apart = tl.where(inside, values - mean[None, :], 0.0)
+        square += tl.sum(apart * apart, 0)
+    tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
+    tl.store(means + place, mean, mask=column < width)
+    tl.store(squares + place, square, mask=column < width)
+
+
+@triton.jit
+def _normalise(x, weight, bias, seen_mean, seen_var, counts, means, squares, known, out, rows,
+               width, stride, seen_stride, EPSILON: tl.constexpr, MOMENTUM: tl.constexpr,
+               RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
+               WIDTH: tl.constexpr):  # fmt: skip
+    """Joins the chunks; the first program of a replica notes what training has seen."""
+    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
+    wide = column < width
+    count = _parts(counts, replica, column, width, CHUNKS)
+    part = _parts(means, replica, column, width, CHUNKS)
+    total = tl.maximum(tl.sum(count, 0), 1.0)
+    mean = tl.sum(count * part, 0) / total
+    apart = part - mean[None, :]
+    square = tl.sum(_parts(squares, replica, column, width, CHUNKS) + count * apart * apart, 0)
+    scale = tl.rsqrt(square / total + EPSILON)
+    if tl.program_id(1) == 0:
+        place = replica * seen_stride + column
+        old = tl.load(seen_mean + place, mask=wide)
+        tl.store(seen_mean + place, old + MOMENTUM * (mean - old), mask=wide)
+        old = tl.load(seen_var + place, mask=wide)
+        var = square / tl.maximum(total - 1, 1.0)
+        tl.store(seen_var + place, old + MOMENTUM * (var - old), mask=wide)
+        place = replica * 3 * width + column
+        tl.store(known + place, mean, mask=wide)
+        tl.store(known + place + width, scale, mask=wide)
+        tl.store(known + place + 2 * width, total, mask=wide)
+    slope = tl.load(weight + replica * stride + column, mask=wide) * scale
+    shift = tl.load(bias + replica * stride + column, mask=wide)
+    for begin in range(start, end, ROWS):
+        row = begin + tl.arange(0, ROWS)
+        inside = (row < end)[:, None] & wide[None, :]
+        place = row[:, None] * width + column[None, :]
+        values = tl.load(x + place, mask=inside, other=0.0)
+        values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
+        if RELU:
+            values = tl.maximum(values, 0.0)
+        tl.store(out + place, values, mask=inside)
+
+
+@triton.jit
+def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.constexpr,
+                   CHUNKS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
+    replica, start, end, column, here = _place(rows, width, CHUNKS, WIDTH)
+    wide = column < width
+    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
+    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    total = tl.zeros((WIDTH,), tl.float32)
+    product = tl.zeros((WIDTH,), tl.float32)
+    for begin in range(start, end, ROWS):
+        row = begin + tl.arange(0, ROWS)
+        inside = (row < end)[:, None] & wide[None, :]
+        place = row[:, None] * width + column[None, :]
+        above = tl.load(grad + place, mask=inside, other=0.0)
+        if RELU:
+            above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+        values = tl.load(x + place, mask=inside, other=0.0)
+        total += tl.sum(above, 0)
+        product += tl.sum(above * (values - mean[None, :]) * scale[None, :], 0)
+    tl.store(sums + here, total, mask=wide)
+    tl.store(products + here, product, mask=wide)
+
+
+@triton.jit
+def _gradient(x, out, grad, real, weight, known, sums, products, to_x, to_weight, to_bias, rows,
+              width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
+    """``w (g - real (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes."""
+    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
+    wide = column < width
+    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
+    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    count = tl.load(known + replica * 3 * width + 2 * width + column, mask=wide, other=1.0)
+    total = tl.sum(_parts(sums, replica, column, width, CHUNKS), 0)
+    product = tl.sum(_parts(products, replica, column, width, CHUNKS), 0)
+    if tl.program_id(1) == 0:
+        tl.store(to_bias + replica * width + column, total, mask=wide)
+        tl.store(to_weight + replica * width + column, product, mask=wide)
+    slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
+    for begin in range(start, end, ROWS):
+        row = begin + tl.arange(0, ROWS)
+        inside = (row < end)[:, None] & wide[None, :]
+        place = row[:, None] * width + column[None, :]
+        above = tl.load(grad + place, mask=inside, other=0.0)
+        if RELU:
+            above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+        values = (tl.load(x + place, mask=inside, other=0.0) - mean[None, :]) * scale[None, :]
+        there = tl.load(real + row, mask=row < end, other=0) != 0
+        common = (total[None, :] + values * product[None, :]) / count[None, :]
+        above -= tl.where(there[:, None], common, 0.0)
+        tl.store(to_x + place, above * slope[None, :], mask=inside)
+
+
+def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """The programs, and the chunks and the tile of each."""
+    wide = min(WIDTH, triton.next_power_of_2(width))
+    return (replicas, CHUNKS, triton.cdiv(width, wide)), (CHUNKS, ROWS, wide)
+
+
+def normalise(
+    x: Tensor,
+    real: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    seen_mean: Tensor,
+    seen_var: Tensor,
+    epsilon: float,
+    momentum: float,
+    relu: bool,
+) -> tuple[Tensor, Tensor]:
+    """The normalised rows, and the mean, scale and count of every replica for the gradient.
+
+    Arguments as in `sepool.baselines.norm.NodeNorm`; weights and what was seen are matrices.
+    """
+    (replicas, width), rows = weight.shape, len(x) // len(weight)
+    parts = torch.empty(3, replicas, CHUNKS, width, device=x.device)
+    known, out = torch.empty(replicas, 3, width, device=x.device), torch.empty_like(x)
+    grid, tile = _grid(replicas, width)
+    strides = weight.stride(0), seen_mean.stride(0)
+    _moments[grid](x, real, *parts, rows, width, *tile)
+    _normalise[grid](
+        x, weight, bias, seen_mean, seen_var, *parts, known, out, rows, width, *strides,
+        epsilon, momentum, relu, *tile,
+    )  # fmt: skip
+    return out, known
+
+
+def gradient(
+    x: Tensor, out: Tensor, grad: Tensor, real: Tensor, weight: Tensor, known: Tensor, relu: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of the rows, the weight and the bias."""
+    (replicas, width), rows = weight.shape, len(x) // len(weight)
+    sums = torch.empty(2, replicas, CHUNKS, width, device=x.device)
+    to_x, to_weights = torch.empty_like(x), torch.empty(2, replicas, width, device=x.device)
+    grid, tile = _grid(replicas, width)
+    _gradient_sums[grid](x, out, grad, known, *sums, rows, width, relu, *tile)
+    _gradient[grid](
+        x, out, grad, real, weight, known, *sums, to_x, *to_weights, rows, width,
+        weight.stride(0), relu, *tile,
+    )  # fmt: skip
+    return to_x, to_weights[0], to_weights[1]

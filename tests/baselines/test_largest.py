@@ -1,0 +1,48 @@
+"""The largest values among neighbours, and its kernels by Triton's interpreter or on a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from sepool.baselines.largest import neighbourhood_max  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def test_largest_of_the_neighbourhood():
+    there = torch.tensor([[True] * 4, [True, True, False, False], [False] * 4])
+    x = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
+    x.requires_grad_()
+    near = (torch.rand(3, 4, 4) < 0.5) & (there.unsqueeze(1) & there.unsqueeze(2))
+    near = near | torch.eye(4, dtype=torch.bool)
+    expected = x.unsqueeze(1).masked_fill(~near.unsqueeze(3), -torch.inf).amax(2)
+    for most in (6, 8):
+        torch.testing.assert_close(neighbourhood_max(x, near, there, most), expected)
+    weight = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
+    (mine,), (theirs,) = (
+        torch.autograd.grad((out * weight).sum(), x)
+        for out in (neighbourhood_max(x, near, there, 8), expected)
+    )
+    torch.testing.assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize(("room", "width"), [(5, 3), (20, 70)])
+def test_kernels(room, width):
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    kernels = pytest.importorskip("sepool.baselines.largest_kernels")
+    counts = torch.tensor([room, 0, 2, room - 1])
+    there = torch.arange(room) < counts.unsqueeze(1)
+    x = torch.randint(4, (4, room, width)).float() * there.unsqueeze(2)  # many are equal
+    x.requires_grad_()
+    near = (torch.rand(4, room, room) < 0.3) & there.unsqueeze(1) & there.unsqueeze(2)
+    near = near | torch.eye(room, dtype=torch.bool)
+    above = torch.randn(4, room, width)
+    expected = neighbourhood_max(x, near, there, int(there.sum()) + 3)
+    slopes = torch.autograd.grad(expected, x, above)[0]
+    state = [tensor.to(DEVICE) for tensor in (x.detach(), near, counts)]
+    best, times = kernels.largest(*state)
+    assert torch.equal(best.cpu(), expected)
+    found = kernels.gradient(*state, best, times, above.to(DEVICE))
+    torch.testing.assert_close(found.cpu(), slopes)
