@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.ops import fits_kernels
+
 dense_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
@@ -85,6 +87,6 @@ def _row_by_row(matrices: Tensor) -> Tensor:
 
 
 def _has_kernel(x: Tensor) -> bool:
-    if dense_kernels is None or not x.is_cuda or x.dtype != torch.float32:
+    if dense_kernels is None or not fits_kernels(x):
         return False
     return bool(x.size(1) <= dense_kernels.LARGEST)

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.nn.ops import segment_sum, take_rows
+from sepool.nn.ops import fits_kernels, segment_sum, take_rows
 
 largest_kernels: Any = None
 if torch.version.cuda is not None:
@@ -30,7 +30,7 @@ def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tens
         there: which nodes exist, ``(graphs, room)``; the first ones of every graph.
         most: how many exist at most.
     """
-    if largest_kernels is not None and x.is_cuda and x.dtype == torch.float32:
+    if largest_kernels is not None and fits_kernels(x):
         found: Tensor = _Largest.apply(x, near, there.sum(1))  # type: ignore[no-untyped-call]
         return found
     graphs, room = there.shape

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.nn.ops import pool_sum, unpool
+from sepool.nn.ops import fits_kernels, pool_sum, unpool
 from sepool.nn.softmax import segment_softmax
 
 look_kernels: Any = None
@@ -84,4 +84,4 @@ class _Recall(Function):
 
 
 def _has_kernel(x: Tensor) -> bool:
-    return look_kernels is not None and x.is_cuda and x.dtype == torch.float32
+    return look_kernels is not None and fits_kernels(x)

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from sepool.nn.ops import fits_kernels
+
 norm_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
@@ -49,7 +51,7 @@ class NodeNorm(nn.Module):
         weight, bias, mean, var = (
             t.view(-1, width) for t in (self.weight, self.bias, self.mean, self.var)
         )
-        if norm_kernels is not None and self.training and x.is_cuda and x.dtype == torch.float32:
+        if norm_kernels is not None and self.training and fits_kernels(x):
             out: Tensor = _Normalise.apply(  # type: ignore[no-untyped-call]
                 x, real, weight, bias, mean, var, self.relu
             )

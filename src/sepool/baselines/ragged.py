@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.data import repeat_each
-from sepool.nn.ops import pool_sum, take_or_zero
+from sepool.nn.ops import fits_kernels, pool_sum, take_or_zero
 
 rank_kernels: Any = None
 if torch.version.cuda is not None:
@@ -30,7 +30,7 @@ def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Te
         >>> rank_in_graph(score, ptr, torch.tensor([0, 0, 1]))
         (tensor([1, 0, 2]), tensor([1, 0, 0]))
     """
-    if rank_kernels is not None and score.is_cuda and score.dtype == torch.float32:
+    if rank_kernels is not None and fits_kernels(score):
         found: tuple[Tensor, Tensor] = rank_kernels.rank_in_graph(score.detach(), ptr, graph)
         return found
     order = score.detach().argsort(descending=True, stable=True)

@@ -18,7 +18,7 @@ from sepool.baselines.model import LAYERS, RATIO, GraphModel, start
 from sepool.baselines.ragged import rank_in_graph
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
-from sepool.nn.ops import segment_sum
+from sepool.nn.ops import fits_kernels, segment_sum
 from sepool.nn.prepared import PreparedBatch
 
 selection_kernels: Any = None
@@ -99,7 +99,7 @@ class _Gate(Function):
 def _has_kernel(x: Tensor | None) -> bool:
     if selection_kernels is None or x is None:
         return False
-    return x.is_cuda and x.dtype == torch.float32
+    return fits_kernels(x)
 
 
 class DropModel(GraphModel):

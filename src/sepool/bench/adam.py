@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from sepool.nn.ops import fits_kernels
+
 adam_kernel: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
@@ -40,7 +42,7 @@ def adam_step(
         clip: the largest norm.
         columns: which weights.
     """
-    if adam_kernel is not None and weights.is_cuda and weights.dtype == torch.float32:
+    if adam_kernel is not None and fits_kernels(weights):
         state = weights, gradient, moments, steps, rate, decay, norm, clip, columns
         adam_kernel.adam(*state, BETAS, EPSILON, TINY)
         return

@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.ops import fits_kernels
+
 step_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
@@ -35,7 +37,7 @@ def mean_losses(logits: Tensor, y: Tensor, there: Tensor) -> Tensor:
         >>> mean_losses(torch.zeros(3, 2), y, there)
         tensor([0.6931])
     """
-    if step_kernels is not None and logits.is_cuda and logits.dtype == torch.float32:
+    if step_kernels is not None and fits_kernels(logits):
         found: Tensor = _MeanLosses.apply(logits, y, there)  # type: ignore[no-untyped-call]
         return found
     by_replica = logits.view(len(y), -1, logits.size(1))[:, : y.size(1)]

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sepool.nn.dropout import mix
+from sepool.nn.ops import fits_kernels
 
 step_kernels: Any = None
 if torch.version.cuda is not None:
@@ -43,7 +44,7 @@ def rates_at(
         >>> rates_at(torch.tensor(31), rate, cosine, epoch=10, warm=2, epochs=4)
         tensor([0.5000, 1.0000])
     """
-    if step_kernels is not None and highest.is_cuda and highest.dtype == torch.float32:
+    if step_kernels is not None and fits_kernels(highest):
         found: Tensor = step_kernels.rates_at(steps, highest, cosine, epoch, warm, epochs)
         return found
     done = (steps - 1) / epoch

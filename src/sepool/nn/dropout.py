@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from sepool.nn.ops import fits_kernels
+
 kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
@@ -66,7 +68,7 @@ class Dropout(Keyed):
             return F.dropout(x, float(self.rate))
         replicas = len(self.keys)
         rate = torch.as_tensor(self.rate, device=x.device, dtype=x.dtype).expand(replicas)
-        if kernels is not None and x.is_cuda and x.dtype == torch.float32:
+        if kernels is not None and fits_kernels(x):
             dropped: Tensor = _DropRows.apply(  # type: ignore[no-untyped-call]
                 x, self.keys, self.salt, rate
             )

@@ -209,13 +209,18 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dim() == 2 else x.unsqueeze(1).flatten(1)
 
 
+def fits_kernels(x: Tensor) -> bool:
+    """Whether kernels of our own can take ``x``: they are for float32 on a GPU."""
+    return x.is_cuda and x.dtype == torch.float32
+
+
 def _has_kernel(x: Tensor, times: int = 0) -> bool:
     """Whether to take our own kernels, ``times`` being how often a row of ``x`` is taken, or more.
 
     PyTorch's are slow for many short rows. But it takes the CPU longer to launch one of ours, which
     is all that counts where rows are few, unless steps are recorded (`recorded_steps`).
     """
-    if kernels is None or not x.is_cuda or x.dtype != torch.float32:
+    if kernels is None or not fits_kernels(x):
         return False
     return _recorded or max(times, len(x)) * x[:1].numel() >= MANY
 

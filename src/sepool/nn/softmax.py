@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.nn.ops import segment_max, segment_sum
+from sepool.nn.ops import fits_kernels, segment_max, segment_sum
 
 softmax_kernels: Any = None
 if torch.version.cuda is not None:
@@ -58,4 +58,4 @@ class _Softmax(Function):
 
 
 def _has_kernel(x: Tensor) -> bool:
-    return softmax_kernels is not None and x.is_cuda and x.dtype == torch.float32
+    return softmax_kernels is not None and fits_kernels(x)
