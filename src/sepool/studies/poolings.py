@@ -7,6 +7,7 @@ X`` for an ``S`` with one row a node (Eq. 15 of the paper). A quarter stays.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import ceil
 
@@ -74,7 +75,7 @@ class Copies:
         return x.view(len(self.ptr) - 1, -1, x.size(1))
 
 
-class RoundTrip(nn.Module):
+class RoundTrip(nn.Module, ABC):
     """A pooling and its unpooling.
 
     Args:
@@ -92,13 +93,13 @@ class RoundTrip(nn.Module):
         self.auxiliary: Tensor | None = None
         self.make()
 
+    @abstractmethod
     def make(self) -> None:
         """Makes the layers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, x: Tensor, copies: Copies) -> Tensor:
         """What every node has left."""
-        raise NotImplementedError
 
 
 class TopK(RoundTrip):
@@ -143,16 +144,16 @@ class AdaptiveStructure(RoundTrip):
         return x * (fit.sigmoid() * kept).unsqueeze(1)
 
 
-class SoftClusters(RoundTrip):
+class SoftClusters(RoundTrip, ABC):
     """Clusters of which every node has a share."""
 
+    @abstractmethod
     def assign(self, x: Tensor, copies: Copies) -> Tensor:
         """What the shares are the softmax of."""
-        raise NotImplementedError
 
+    @abstractmethod
     def penalise(self, s: Tensor, seen: Tensor, degree: Tensor) -> Tensor:
         """The loss that comes with it, from the shares, ``A S`` and the degrees."""
-        raise NotImplementedError
 
     @property
     def clusters(self) -> int:
