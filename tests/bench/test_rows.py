@@ -181,3 +181,8 @@ def test_run_info(protocol):
     assert (info.protocol, info.digest) == ("table1", protocol.digest)
     assert info.id != RunInfo.now(protocol, "cpu", "replicas").id
     assert "/" not in info.command.split()[0]
+
+
+def test_a_run_is_named_as_it_is_typed(protocol, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/some/place/sepool/__main__.py", "reproduce", "table1"])
+    assert RunInfo.now(protocol, "cpu", "replicas").command == "sepool reproduce table1"

@@ -47,6 +47,7 @@ class RunInfo:
     def now(cls, protocol: Protocol, device: str, engine: str) -> RunInfo:
         """A run of this program that starts now."""
         started = datetime.now(timezone.utc)
+        program = Path(sys.argv[0]).name.replace("__main__.py", "sepool")  # python -m sepool
         return cls(
             id=secrets.token_hex(4),
             protocol=protocol.name,
@@ -57,7 +58,7 @@ class RunInfo:
             python=platform.python_version(),
             device=device,
             engine=engine,
-            command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+            command=shlex.join([program, *sys.argv[1:]]),
             started=started.isoformat(timespec="seconds"),
         )
 
