@@ -28,7 +28,7 @@ from sepool.nn.ops import recorded_steps
 
 Build = Callable[[int], nn.Module]
 DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
-STOPPED = 4  # a group goes on without those that stopped as soon as they are one in so many
+MANY = 64  # replicas; fewer leave a GPU waiting for launches, so that dropping some gains little
 
 
 class Parts(Protocol):
@@ -103,8 +103,8 @@ class Descent(ABC):
                 over = (epoch - self.best_epoch >= self.patience).tolist()
             if epoch == last:
                 over = [True] * len(over)
-            # A few stragglers more cost less than a new start for every replica that stops.
-            if sum(over) >= max(1, len(over) // STOPPED) or all(over):
+            # Some that have stopped cost less than a new start for every replica that stops.
+            if sum(over) >= max(1, len(over) // (4 if len(over) > MANY else 2)):
                 share = (perf_counter() - began - spent) / len(over)
                 spent = perf_counter() - began
                 with GATE.launching():
@@ -139,9 +139,7 @@ class Descent(ABC):
                 tensor.copy_(before)
             stream = torch.cuda.current_stream()
             stream.synchronize()
-            found = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(found, stream=self.side, capture_error_mode="thread_local"):
-                step()
+            found = _capture(step, self.side)
             stream.wait_stream(self.side)
         return found
 
@@ -247,6 +245,25 @@ class Descent(ABC):
     def _set_rates(self, drops: Sequence[Dropout]) -> None:
         for drop in drops:
             drop.rate = self.rate
+
+
+def _capture(step: Callable[[], None], side: Any) -> torch.cuda.CUDAGraph:
+    """Records a step on a stream.
+
+    PyTorch's own `torch.cuda.graph` waits for all streams and empties the cache of memory first:
+    every other thread would lose both.
+    """
+    free, memory = torch.cuda.mem_get_info()
+    if free < memory // 4:  # what older recordings held is kept until somebody asks for it
+        torch.cuda.empty_cache()
+    found = torch.cuda.CUDAGraph()
+    with torch.cuda.stream(side):
+        found.capture_begin(capture_error_mode="thread_local")
+        try:
+            step()
+        finally:
+            found.capture_end()
+    return found
 
 
 def key_of(unit: Unit) -> int:
