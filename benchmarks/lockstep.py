@@ -47,7 +47,7 @@ def main() -> None:
     seconds = perf_counter() - began
     rows = Rows.read(Path(options.out))
     rows = rows[(rows["protocol"] == "table1") & rows["dataset"].isin(datasets)]
-    rows = rows[rows["seed"].isin(seeds)]
+    rows = rows[(rows["system"] == "SEP-G") & (rows["tree"] == "best") & rows["seed"].isin(seeds)]
     alone = 0.0
     for (dataset, hidden, batch), part in rows.groupby(["dataset", "hidden", "batch"]):
         epoch = _time_alone(options, dataset, int(hidden), int(batch))
