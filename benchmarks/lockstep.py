@@ -42,6 +42,9 @@ def main() -> None:
     plan = Plan.of(protocol, units, Path(options.out))
     if len(plan.todo) < len(units):
         raise SystemExit("the results are there already; give an empty folder with --out")
+    out = Recorder(__file__, quick=False)
+    if options.device.startswith("cuda"):
+        out.head["machine"]["accelerator"] = torch.cuda.get_device_name()
     began = perf_counter()
     run(plan, how, "replicas")
     seconds = perf_counter() - began
@@ -53,7 +56,6 @@ def main() -> None:
         epoch = _time_alone(options, dataset, int(hidden), int(batch))
         alone += epoch * part["epochs"].sum()
         print(f"{dataset} hidden {hidden} batch {batch}: {1e3 * epoch:.0f} ms an epoch alone")
-    out = Recorder(__file__, quick=False)
     out.add(
         part="throughput",
         datasets=datasets,
