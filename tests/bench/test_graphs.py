@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from small_graphs import graph_set
+from torch_geometric.data import Data
 
 import sepool
 from sepool.bench.graphs import load_folds, load_graphs, load_trees
+from sepool.data import hierarchy
+from sepool.edges import pointers
+from sepool.features import cosine_weights
 
 
 def same(first, second):
@@ -68,6 +73,20 @@ def test_trees_are_those_of_the_core(tmp_path, tree):
     size = int(graphs.nodes[5])
     tree5 = sepool.coding_tree(sepool.as_graph(edges, num_nodes=size), 3, method=tree)
     assert forest.counts[5].tolist() == list(tree5.counts)
+
+
+def test_trees_that_see_the_features_are_those_of_weighted_edges(tmp_path):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, "features", 3)
+    assert not np.array_equal(forest.parent, load_trees(tmp_path, graphs, "best", 3).parent)
+    x = torch.from_numpy(graphs.features())
+    nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
+    pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
+    add = sepool.AddCodingTree(height=3, edge_weight=cosine_weights(0.5))
+    for i in (5, 9, 20):
+        part = pairs[:, edges[i] : edges[i + 1]]
+        data = add(Data(x=x[nodes[i] : nodes[i + 1]], edge_index=part))
+        assert forest.counts[i, 1:].tolist() == [len(sizes) for sizes in hierarchy(data).sizes]
 
 
 def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):

@@ -53,6 +53,13 @@ def test_features_sum_to_one(planetoid, tmp_path):
     np.testing.assert_allclose(load_nodes(tmp_path, "Cora").x.sum(axis=1), 1, atol=1e-5)
 
 
+def test_trees_that_see_the_features_are_the_best_of_blended_weights():
+    config = Config(blocks=2)
+    assert TreeChoice.of("features", config) == TreeChoice("best", blend=0.5)
+    more = Config(blocks=2, extra=(("blend", 0.9), ("similarity", "predicted")))
+    assert TreeChoice.of("features", more) == TreeChoice.of("best", more)
+
+
 @pytest.mark.parametrize("tree", ["paper", "fast", "best"])
 def test_trees_are_those_of_the_core(tmp_path, tree):
     first, again = (load_tree(tmp_path, NODES, TreeChoice(tree)) for _ in range(2))

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from sepool.archive import read_archive, write_archive
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.edges import pointers
+from sepool.features import blend_weights, cosine_similarity
 from sepool.packing import EdgeBlocks, Forest
 from sepool.pyg import Graphs
 from sepool.treecache import cached_trees
 
 Ints = NDArray[np.int64]
 FORMAT, VERSION = "sepool-graph-set", 1
+BLEND = 0.5  # how much the features count in trees that see them
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,9 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
         root: folder of the data.
         graphs: the dataset.
         tree: "paper", "fast" or "best" (see `sepool.coding_tree`); "random" for the best trees with
-            their leaves permuted; "released" for those of torch-geometric-pool; "" for none, which
-            is a root above all nodes.
+            their leaves permuted; "released" for those of torch-geometric-pool; "features" for the
+            best trees of edges that weigh more between nodes that look alike; "" for none, which is
+            a root above all nodes.
         height: of the trees.
     """
     if not tree:
@@ -122,7 +125,10 @@ def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest
     from sepool.build import coding_trees
     from sepool.graph import as_graph_batch
 
-    batch = as_graph_batch(_edge_arrays(graphs), num_nodes=graphs.nodes.tolist())
+    edges: list[Any] = _edge_arrays(graphs)
+    if tree == "features":
+        tree, edges = "best", _weighted(graphs, edges)
+    batch = as_graph_batch(edges, num_nodes=graphs.nodes.tolist())
     return Forest.of(coding_trees(batch, height, method=tree))
 
 
@@ -131,6 +137,15 @@ def _edge_arrays(graphs: GraphSet) -> list[NDArray[Any]]:
     pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
     parts = np.split(pairs, pointers(graphs.edges.counts)[1:-1])
     return [part[part[:, 0] < part[:, 1]] for part in parts]
+
+
+def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:
+    """Edges with the weights of `sepool.features.cosine_weights`."""
+    parts = np.split(graphs.features(), pointers(graphs.nodes)[1:-1])
+    return [
+        (pairs, blend_weights(cosine_similarity(x, *pairs.T.astype(np.int64)), BLEND))
+        for pairs, x in zip(edges, parts, strict=True)
+    ]
 
 
 def _shuffled(forest: Forest) -> Forest:

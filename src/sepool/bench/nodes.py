@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.archive import read_archive, write_archive
+from sepool.bench.graphs import BLEND
 from sepool.bench.units import Config
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.features import blend_weights, cosine_similarity, predicted_similarity
@@ -66,8 +67,8 @@ class TreeChoice:
     """Which tree, and which of its levels.
 
     Args:
-        tree: "paper", "fast" or "best" (see `sepool.coding_tree`); "random" for the best tree with
-            its leaves permuted; "released" for that of torch-geometric-pool; "" for none.
+        tree: as for `sepool.bench.graphs.load_trees`, but without "features": ``blend`` and
+            ``similarity`` say more.
         height: of the tree.
         levels: the levels that are used, ascending; () for all.
         blend: how much the features count in the weights of the tree's edges.
@@ -100,7 +101,9 @@ class TreeChoice:
             )
         if not 1 <= highest <= height:
             raise ValueError(f"levels must be 1 to {height} (height), got {levels or highest}")
-        blend, similarity = float(options.get("blend", 0.0)), options.get("similarity", "cosine")
+        seen = BLEND if tree == "features" else 0.0
+        tree = "best" if tree == "features" else tree
+        blend, similarity = float(options.get("blend", seen)), options.get("similarity", "cosine")
         if similarity not in SIMILARITIES:
             raise ValueError(
                 f"similarity must be one of {', '.join(SIMILARITIES)}, got {similarity!r}"

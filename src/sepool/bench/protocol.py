@@ -20,7 +20,7 @@ DATASETS = {
     **dict.fromkeys(GRAPH_DATASETS + MORE_GRAPH_DATASETS, "graphs"),
     **dict.fromkeys(NODE_DATASETS, "nodes"),
 }
-TREES = ("best", "paper", "fast", "released", "random")
+TREES = ("best", "paper", "fast", "features", "released", "random")
 BACKBONES = ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE")
 SYSTEMS_OF = {"graphs": SYSTEMS, "nodes": NODE_SYSTEMS}
 Grids = tuple[tuple[str, str, tuple[Config, ...]], ...]

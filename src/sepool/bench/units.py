@@ -95,7 +95,7 @@ class Unit:
         protocol: name of the protocol.
         dataset: name of the dataset.
         system: the model, under its published name.
-        tree: what SEP pools along ("best", "paper", "fast", "released", "random"), "" without one.
+        tree: what SEP pools along ("best", "random", ...: see `load_trees`), "" without one.
         config: the settings.
         fold: the fold that tests, from 0.
         seed: of the initial weights and of the batches.
