@@ -14,6 +14,7 @@ from sepool.features import (  # noqa: E402
     cosine_similarity,
     cosine_weights,
     predicted_similarity,
+    spread_similarity,
 )
 
 from .communities import community_data, community_set  # noqa: E402
@@ -57,10 +58,11 @@ def test_clusters_are_purer_with_features():
     assert purity(cosine_weights(0.9)) > purity(None) + 0.02
 
 
-def test_predictions_tell_classes_apart():
+@pytest.mark.parametrize("similarity", [predicted_similarity, spread_similarity])
+def test_predictions_tell_classes_apart(similarity):
     nodes = community_set()
     row, col = nodes.edges.row, nodes.edges.col
-    found = predicted_similarity(nodes.x, row, col, nodes.y, nodes.train)
+    found = similarity(nodes.x, row, col, nodes.y, nodes.train)
     apart = nodes.y[row] != nodes.y[col]
     assert found[~apart].mean() > 1.5 * found[apart].mean()
     assert ((found > 0) & (found <= 1)).all()

@@ -7,7 +7,14 @@ import pytest
 
 import sepool
 from sepool.bench import nodes as bench_nodes
-from sepool.bench.nodes import TreeChoice, load_nodes, load_tree, pick_levels, tree_weights
+from sepool.bench.nodes import (
+    SIMILARITIES,
+    TreeChoice,
+    load_nodes,
+    load_tree,
+    pick_levels,
+    tree_weights,
+)
 from sepool.bench.units import Config
 from sepool.packing import Forest
 
@@ -85,7 +92,7 @@ def test_no_tree_is_a_root_above_all_nodes(tmp_path):
     assert load_tree(tmp_path, NODES, TreeChoice("")).counts.tolist() == [[NODES.num_nodes, 1]]
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "predicted"])
+@pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_trees_that_see_the_features(tmp_path, similarity):
     plain = load_tree(tmp_path, NODES, TreeChoice("best"))
     seeing = load_tree(tmp_path, NODES, TreeChoice("best", blend=0.9, similarity=similarity))
@@ -98,8 +105,9 @@ def test_trees_that_see_the_features(tmp_path, similarity):
     np.testing.assert_allclose(weight, weight[back])
 
 
-def test_only_training_labels_are_looked_at():
-    choice = TreeChoice("best", blend=0.9, similarity="predicted")
+@pytest.mark.parametrize("similarity", ["predicted", "spread"])
+def test_only_training_labels_are_looked_at(similarity):
+    choice = TreeChoice("best", blend=0.9, similarity=similarity)
     other = NODES.y.copy()
     hidden = ~np.isin(np.arange(NODES.num_nodes), NODES.train)
     other[hidden] = (other[hidden] + 1) % 3
@@ -130,7 +138,10 @@ def test_levels_that_are_left_out(tmp_path):
         ({"levels": "3,2"}, "levels must be 2 or more ascending numbers"),
         ({"levels": "2,5", "height": 4}, "levels must be 1 to 4"),
         ({"height": 1}, "levels must be 1 to 1"),
-        ({"blend": 0.5, "similarity": "same"}, "similarity must be one of cosine, predicted"),
+        (
+            {"blend": 0.5, "similarity": "same"},
+            "similarity must be one of cosine, predicted",
+        ),
     ],
 )
 def test_bad_choices(options, message):

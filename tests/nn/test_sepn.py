@@ -30,9 +30,13 @@ def tall_graph(seed: int = 0, **options) -> Data:
 
 def dense_gcn(conv, a, x):
     """Eq. 1, without ReLU; a node that has a loop gets no second one."""
+    return dense_average(a) @ x @ conv.linear.weight.double() + conv.linear.bias
+
+
+def dense_average(a):
     a = a + torch.diag((a.diagonal() == 0).double())
     scale = a.sum(0).rsqrt()
-    return (scale[:, None] * a * scale).t() @ x @ conv.linear.weight.double() + conv.linear.bias
+    return (scale[:, None] * a * scale).t()
 
 
 def dense_sepn(model: SEPN, data: Data):
@@ -53,14 +57,53 @@ def dense_sepn(model: SEPN, data: Data):
         x = torch.cat([x, seen[i]], 1) if model.skip == "concat" else x + seen[i]
     if model.input_link:
         x = torch.cat([x, data.x], 1)
-    return dense_gcn(model.last, a[0], x)
+    start = x = dense_gcn(model.last, a[0], x)
+    for _ in range(model.propagate):
+        x = (1 - model.teleport) * dense_average(a[0]) @ x + model.teleport * start
+    return x
+
+
+@pytest.mark.parametrize("skip", ["concat", "add", "none"])
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_a_light_model_has_no_weights_above_the_nodes(blocks, skip):
+    torch.manual_seed(blocks)
+    data, model = tall_graph(blocks), SEPN(5, 8, 3, blocks, light=True, reduce="mean", skip=skip)
+    for parameter in model.parameters():
+        parameter.data.normal_(0, 0.3)
+    layers = {name.rpartition(".linear.")[0] for name, _ in model.named_parameters()}
+    assert layers == {"convs.0", "last"}
+    levels, a = hierarchy(data), [dense_adjacency(data)]
+    s = [dense_assignment(levels, i + 1) for i in range(blocks)]
+    for matrix in s:
+        a.append(matrix @ a[-1] @ matrix.t())
+    x, seen = dense_gcn(model.convs[0], a[0], data.x.double()).relu(), []
+    for i, matrix in enumerate(s):
+        x = dense_average(a[i]) @ x if i else x
+        seen.append(x)
+        x = matrix @ x / matrix.sum(1, keepdim=True)
+    for i in reversed(range(blocks)):
+        x = s[i].t() @ dense_average(a[i + 1]) @ x
+        if skip != "none":
+            x = torch.cat([x, seen[i]], 1) if skip == "concat" else x + seen[i]
+    expected = dense_gcn(model.last, a[0], x)
+    torch.testing.assert_close(model(data).double(), expected, rtol=1e-4, atol=1e-5)
+    kept = model.forward_prepared(model.prepare(data))
+    torch.testing.assert_close(kept.double(), expected, rtol=1e-4, atol=1e-5)
 
 
 def dense_linear(layer, x):
     return (x @ layer.linear.weight.double() + layer.linear.bias).relu()
 
 
-@pytest.mark.parametrize("options", [{}, {"skip": "add"}, {"input_link": True}], ids=str)
+DENSE_OPTIONS = [
+    {},
+    {"skip": "add"},
+    {"input_link": True},
+    {"propagate": 3, "teleport": 0.2},
+]
+
+
+@pytest.mark.parametrize("options", DENSE_OPTIONS, ids=str)
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
 def test_equals_the_dense_formulas(blocks, options):
     torch.manual_seed(blocks)
@@ -101,7 +144,11 @@ OPTIONS = [
     {"skip": "add", "pooled": "binary", "reduce": "mean"},
     {"norm": True, "blocks": 1},
     {"skip": "none", "blocks": 5, "reduce": "max"},
+    {"propagate": 2, "smooth": 1, "input_dropout": 0.3, "input_link": True},
+    {"light": True, "reduce": "sym", "smooth": 1, "propagate": 1},
+    {"light": True, "reduce": "mean", "skip": "add", "blocks": 4, "conv": "GAT"},
     *({"conv": conv, "input_link": True} for conv in CONVS if conv != "GCN"),
+    *({"conv": conv, "propagate": 2, "input_dropout": 0.3} for conv in CONVS if conv != "GCN"),
 ]
 
 
@@ -141,6 +188,48 @@ def test_what_is_prepared_can_be_kept():
             found = model.forward_prepared(batch)
             torch.testing.assert_close(found, model(data), rtol=1e-5, atol=1e-5)
             model.reset_parameters()
+
+
+@pytest.mark.parametrize("conv", [*CONVS, pyg.GCNConv], ids=str)
+@pytest.mark.parametrize("options", [{}, {"smooth": 1}], ids=str)
+def test_predictions_are_spread_after_any_convolution(conv, options):
+    data = tall_graph(7, weighted=True)
+    plain, spread = (
+        SEPN(5, 8, 3, conv=conv, propagate=steps, teleport=0.3, **options) for steps in (0, 4)
+    )
+    spread.load_state_dict(plain.state_dict())
+    start = expected = plain(data).double()
+    for _ in range(4):
+        expected = 0.7 * dense_average(dense_adjacency(data)) @ expected + 0.3 * start
+    torch.testing.assert_close(spread(data).double(), expected, rtol=1e-4, atol=1e-5)
+    kept = spread.forward_prepared(spread.prepare(data))
+    torch.testing.assert_close(kept.double(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_all_is_kept_where_predictions_stay_at_home():
+    data, model = tall_graph(8), SEPN(5, 8, 3, propagate=5, teleport=1.0)
+    found = model(data)
+    model.propagate = 0
+    torch.testing.assert_close(found, model(data))
+
+
+def test_input_dropout():
+    torch.manual_seed(0)
+    data, model = tall_graph(9), SEPN(5, 8, 3, input_dropout=0.5)
+    plain = SEPN(5, 8, 3)
+    plain.load_state_dict(model.state_dict())
+    assert not model.prepare(data).gathered, "what is dropped changes in every step"
+    assert not torch.equal(model(data), model(data))
+    torch.testing.assert_close(model.eval()(data), plain.eval()(data))
+    seen = []
+    many = SEPN(5, 8, 3, input_dropout=0.5, replicas=3)
+    many.convs[0].register_forward_pre_hook(lambda layer, args: seen.append(args[0]))
+    many(data)
+    (dropped,) = seen
+    assert dropped.shape == (40, 3, 5)
+    whole = 2 * data.x.unsqueeze(1).expand_as(dropped)
+    torch.testing.assert_close(dropped, torch.where(dropped == 0, 0.0, whole))
+    assert not torch.equal(dropped[:, 0], dropped[:, 1])
 
 
 def test_node_order_moves_the_logits_along():
@@ -222,6 +311,9 @@ def test_bad_input():
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
         ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
         ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
+        ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+        ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),
+        ({"propagate": -1}, "propagate must be 0 or more, got -1"),
     ],
     ids=lambda value: str(value)[:30],
 )

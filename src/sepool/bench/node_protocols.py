@@ -1,4 +1,4 @@
-"""The tables of node classification as data: published settings of every system, and searches."""
+"""The tables of node classification as data: published settings of every system."""
 
 from __future__ import annotations
 
@@ -12,31 +12,29 @@ from sepool.bench.units import Config, Value
 _FIELDS = ("hidden", "dropout", "lr", "weight_decay", "blocks", "pooled", "input_link")
 
 
-def _config(hidden: int = 16, **settings: Value) -> Config:
+def node_config(hidden: int = 16, **settings: Value) -> Config:
     """A configuration at learning rate 0.01; what `Config` has no field for goes to ``extra``."""
     own = {name: settings.pop(name) for name in _FIELDS if name in settings}
     values: dict[str, object] = {"lr": 0.01, "weight_decay": 5e-4, **own}
     return Config.from_dict({"hidden": hidden, **values, "extra": list(settings.items())})
 
 
-def _with(config: Config, **settings: Value) -> Config:
+def changed(config: Config, **settings: Value) -> Config:
     """The same configuration with more settings."""
-    own = dict(config.extra)
-    changed = config.to_dict()
-    changed.update({name: settings.pop(name) for name in _FIELDS if name in settings})
-    return Config.from_dict({**changed, "extra": list({**own, **settings}.items())})
+    values = config.to_dict()
+    values.update({name: settings.pop(name) for name in _FIELDS if name in settings})
+    extra = {**dict(config.extra), **settings}
+    return Config.from_dict({**values, "extra": list(extra.items())})
 
 
 _DECAYS = (5e-6, 1e-5, 2e-5, 5e-5, 1e-4)
-_DGI = _config(512, weight_decay=0.0)
-_MIXHOP = _config(20, dropout=0.7, weight_decay=5e-3, decay_rest=0.0, patience=100)
-_GAT = _config(8, dropout=0.6, lr=5e-3, patience=100)
-_GCNII = _config(64, dropout=0.6, weight_decay=0.01, decay_rest=5e-4, patience=100)
+_GAT = node_config(8, dropout=0.6, lr=5e-3, patience=100)
+_GCNII = node_config(64, dropout=0.6, weight_decay=0.01, decay_rest=5e-4, patience=100)
 
 
 def _linear(**settings: Value) -> tuple[Config, ...]:
     """A linear model at rate 0.2; the authors search for the weight decay, so do we."""
-    return tuple(_config(64, lr=0.2, weight_decay=decay, **settings) for decay in _DECAYS)
+    return tuple(node_config(64, lr=0.2, weight_decay=decay, **settings) for decay in _DECAYS)
 
 
 def _gcnii(dataset: str, layers: int, **settings: Value) -> tuple[Config, ...]:
@@ -48,37 +46,41 @@ def _gcnii(dataset: str, layers: int, **settings: Value) -> tuple[Config, ...]:
     }
     named: dict[str, Value] = {"dropout": 0.6, "weight_decay": 0.01, **more[dataset]}
     hidden = int(named.pop("hidden", 64))
-    return (_config(hidden, **named, decay_rest=5e-4, patience=100, layers=layers, **settings),)
+    return (node_config(hidden, **named, decay_rest=5e-4, patience=100, layers=layers, **settings),)
 
 
 def _g_u_nets(sizes: str = "2000,1000,500,200", **settings: Value) -> tuple[Config, ...]:
     rates = {"dropout": 0.0, "input_dropout": 0.92, "edge_dropout": 0.2}
-    return (_config(48, weight_decay=1e-3, **rates, sizes=sizes, **settings),)
+    return (node_config(48, weight_decay=1e-3, **rates, sizes=sizes, **settings),)
 
 
 _GIN = tuple(
-    _config(32, dropout=drop, weight_decay=decay)
+    node_config(32, dropout=drop, weight_decay=decay)
     for drop, decay in product((0.6, 0.8), (5e-3, 0.02))
 )
 # As published: hidden, weight decay, dropout of convolutions and dropout after pooling.
 _RATES = (0.0, 0.3, 0.6, 0.9)
 _SEP_N = tuple(
-    _config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
+    node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
     for hidden, decay, drop, pool in product((16, 32, 128, 256), (0.02, 5e-4), _RATES, _RATES)
 )
 _SMALL = tuple(
-    _config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
+    node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
     for hidden, decay, drop, pool in product((32, 128), (0.02, 5e-4), (0.3, 0.6), (0.0, 0.6))
 )
 _PUBLISHED: Grids = (
-    ("GCN", "", (_config(16, dropout=0.5, decay_rest=0.0),)),
+    ("GCN", "", (node_config(16, dropout=0.5, decay_rest=0.0),)),
     ("GAT", "", (_GAT,)),
-    ("GAT", "PubMed", (_config(8, dropout=0.6, weight_decay=1e-3, patience=100, out_heads=8),)),
+    ("GAT", "PubMed", (node_config(8, dropout=0.6, weight_decay=1e-3, patience=100, out_heads=8),)),
     ("GIN", "", _GIN),
-    ("FastGCN", "", (_config(16, samples=400), _config(16, dropout=0.5, samples=400))),
-    ("APPNP", "", (_config(64, dropout=0.5, weight_decay=5e-3, decay_rest=0.0, patience=100),)),
-    ("MixHop", "", (_MIXHOP,)),
-    ("DGI", "", (_DGI,)),
+    ("FastGCN", "", (node_config(16, samples=400), node_config(16, dropout=0.5, samples=400))),
+    ("APPNP", "", (node_config(64, dropout=0.5, weight_decay=5e-3, decay_rest=0.0, patience=100),)),
+    (
+        "MixHop",
+        "",
+        (node_config(20, dropout=0.7, weight_decay=5e-3, decay_rest=0.0, patience=100),),
+    ),
+    ("DGI", "", (node_config(512, weight_decay=0.0),)),
     ("SGC", "", _linear(power=2)),
     ("S2GC", "", _linear(power=16)),
     ("GCNII", "Cora", _gcnii("Cora", 64)),
@@ -88,7 +90,7 @@ _PUBLISHED: Grids = (
     ("SEP-N", "", _SEP_N),
 )
 
-_TABLE3 = Protocol(
+TABLE3 = Protocol(
     name="table3",
     title="Node classification",
     kind="nodes",
@@ -109,7 +111,7 @@ _TABLE3 = Protocol(
 )
 _NODES = ("2000", "1000", "500", "200", "100")
 _TABLE4 = replace(
-    _TABLE3,
+    TABLE3,
     name="table4",
     title="Node classification, by the number of blocks",
     systems=("g-U-Nets", "SEP-N"),
@@ -128,7 +130,7 @@ _TABLE4 = replace(
             "SEP-N",
             "",
             tuple(
-                _with(config, blocks=depth, name=str(depth))
+                changed(config, blocks=depth, name=str(depth))
                 for depth in range(1, 6)
                 for config in _SMALL
             ),
@@ -146,12 +148,12 @@ def _shallow() -> Grids:
         ("GCNII", data, tuple(c for n in counts for c in _gcnii(data, n, name=str(n))))
         for data in NODE_DATASETS
     )
-    sep_n = tuple(_with(config, name="5") for config in _SMALL)
+    sep_n = tuple(changed(config, name="5") for config in _SMALL)
     return (("S2GC", "", linear), *deep, ("SEP-N", "", sep_n))
 
 
 _TABLE_A1 = replace(
-    _TABLE3,
+    TABLE3,
     name="tableA1",
     title="Node classification with few convolutions",
     systems=("S2GC", "GCNII", "SEP-N"),
@@ -160,142 +162,16 @@ _TABLE_A1 = replace(
     rows_by="name",
 )
 
-# What might make the hierarchy count: each change alone, and what they are together.
-CHANGES: dict[str, dict[str, Value]] = {
-    "as published": {},
-    "levels 2, 3": {"levels": "2,3"},
-    "levels 1, 3": {"levels": "1,3"},
-    "level 2, 1 block": {"levels": "2", "blocks": 1},
-    "height 4": {"height": 4},
-    "height 5": {"height": 5},
-    "residual skips": {"skip": "add"},
-    "no skips": {"skip": "none"},
-    "smoothed once": {"smooth": 1},
-    "smoothed twice": {"smooth": 2},
-    "first layer decays": {"decay_rest": 0.0},
-    "patience 100": {"patience": 100},
-    "mean pooling": {"reduce": "mean"},
-    "sym pooling": {"reduce": "sym"},
-    "binary pooled": {"pooled": "binary"},
-    "features 0.5": {"blend": 0.5},
-    "features 0.9": {"blend": 0.9},
-    "predicted 0.5": {"blend": 0.5, "similarity": "predicted"},
-    "predicted 0.9": {"blend": 0.9, "similarity": "predicted"},
-    "all": {
-        **{"levels": "2,3", "skip": "add", "smooth": 1, "decay_rest": 0.0, "patience": 100},
-        **{"reduce": "sym", "blend": 0.9, "similarity": "predicted"},
-    },
-}
-_TRIED = tuple(
-    _config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
-    for hidden, decay, drop, pool in product((32, 128), (0.02, 5e-4), (0.6,), (0.0, 0.6))
-)
-_ABLATION = replace(
-    _TABLE3,
-    name="sepn-ablation",
-    title="SEP-N, one change at a time",
-    systems=("SEP-N",),
-    grid=tuple(_with(c, **change, name=name) for name, change in CHANGES.items() for c in _TRIED),
-    grids=(),
-    rows_by="name",
-)
-# Where a baseline falls short of its published figure: its settings, and one change at a time.
-_CAUSES: dict[str, tuple[Config, dict[str, dict[str, Value]]]] = {
-    "GIN": (
-        _GIN[0],
-        {
-            "dropout and decay of GCN": {"dropout": 0.5, "weight_decay": 5e-4},
-            "width 64": {"hidden": 64},
-            "rate 0.002": {"lr": 2e-3},
-            "patience 200": {"patience": 200},
-            "rate 0.002, patience 200": {"lr": 2e-3, "patience": 200},
-        },
-    ),
-    "g-U-Nets": (
-        _g_u_nets()[0],
-        {
-            "patience 200": {"patience": 200},
-            "half of the features": {"input_dropout": 0.5},
-            "half of the features, patience 200": {"input_dropout": 0.5, "patience": 200},
-            "half of the features, all edges": {"input_dropout": 0.5, "edge_dropout": 0.0},
-            "half of the features, one pooling": {"input_dropout": 0.5, "sizes": "2000"},
-        },
-    ),
-    "MixHop": (
-        _MIXHOP,
-        {
-            "patience 200": {"patience": 200},
-            "decay 5e-4 everywhere": {"weight_decay": 5e-4, "decay_rest": 5e-4},
-            "decay 0.02": {"weight_decay": 0.02},
-            "half of the features": {"dropout": 0.5},
-            "60 columns": {"hidden": 60},
-        },
-    ),
-    "DGI": (
-        _DGI,
-        {
-            "encoder's patience 100": {"encoder_patience": 100},
-            "probe's patience 200": {"patience": 200},
-            "probe decays by 5e-4": {"weight_decay": 5e-4},
-            "probe decays by 5e-3": {"weight_decay": 5e-3},
-        },
-    ),
-    "FastGCN": (
-        _config(16, samples=400),
-        {"1,000 samples": {"samples": 1000}, "4,000 samples": {"samples": 4000}},
-    ),
-}
-
-
-def _variants(base: Config, changes: dict[str, dict[str, Value]]) -> tuple[Config, ...]:
-    named = {"as in table 3": {}, **changes}
-    return tuple(_with(base, **change, name=name) for name, change in named.items())
-
-
-_TABLE3_CAUSES = replace(
-    _TABLE3,
-    name="table3-causes",
-    title="Node baselines that fall short, one change at a time",
-    systems=tuple(_CAUSES),
-    grid=(),
-    grids=tuple((system, "", _variants(*found)) for system, found in _CAUSES.items()),
-    rows_by="name",
-)
-_RESTS: tuple[dict[str, Value], ...] = ({}, {"decay_rest": 0.0})
-# 128 configurations of 8 shapes: what replicas can differ in costs little.
-_SEARCH = replace(
-    _TABLE3,
-    name="sepn-search",
-    title="SEP-N, a search over changes chosen by validation",
-    systems=("SEP-N",),
-    grid=tuple(
-        _with(
-            _config(128, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool, **rest),
-            levels=levels,
-            skip=skip,
-            smooth=1,
-            reduce="sym",
-            patience=100,
-            blend=blend,
-            similarity="predicted",
-        )
-        for levels, skip, blend in product(("1,2", "2,3"), ("concat", "add"), (0.0, 0.9))
-        for drop, pool, decay in product((0.6, 0.8), (0.0, 0.6), (0.02, 5e-4))
-        for rest in _RESTS
-    ),
-    grids=(),
-)
-
 
 def _quick(full: Protocol) -> Protocol:
     """A minute or two on a laptop: shows that all parts work, and is no measurement."""
     small: Grids = (
         ("SGC", "", _linear(power=2)[1:2]),
         ("S2GC", "", _linear(power=4, name="4")[1:2]),
-        ("GCNII", "", (_with(_GCNII, layers=4, name="4"),)),
+        ("GCNII", "", (changed(_GCNII, layers=4, name="4"),)),
         ("g-U-Nets", "", _g_u_nets("400,200", name="2")),
-        ("DGI", "", (_config(64, weight_decay=0.0),)),
-        ("SEP-N", "", (_config(32, dropout=0.6, blocks=2, pool_dropout=0.3, name="2"),)),
+        ("DGI", "", (node_config(64, weight_decay=0.0),)),
+        ("SEP-N", "", (node_config(32, dropout=0.6, blocks=2, pool_dropout=0.3, name="2"),)),
     )
     names = {system for system, _, _ in small}
     rest = tuple(row for row in _PUBLISHED if row[0] not in names)
@@ -312,6 +188,6 @@ def _quick(full: Protocol) -> Protocol:
 
 
 NODE_PROTOCOLS = (
-    *(_TABLE3, _TABLE4, _TABLE_A1, _ABLATION, _SEARCH, _TABLE3_CAUSES),
-    *(_quick(table) for table in (_TABLE3, _TABLE4, _TABLE_A1)),
+    *(TABLE3, _TABLE4, _TABLE_A1),
+    *(_quick(table) for table in (TABLE3, _TABLE4, _TABLE_A1)),
 )

@@ -51,7 +51,9 @@ def _sep_n(
 ) -> nn.Module:
     from sepool.baselines.nodes.sepn import SparseSEPN
 
-    names = ("skip", "reduce", "smooth", "norm")
+    names = (
+        *("skip", "reduce", "smooth", "norm", "input_dropout", "propagate", "teleport", "light"),
+    )
     options: dict[str, Any] = {key: value for key, value in config.extra if key in names}
     return SparseSEPN(
         features,

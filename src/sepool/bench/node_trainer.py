@@ -33,8 +33,17 @@ TABLES = 24  # so many tables of features does a replica keep for its gradient, 
 
 
 def shape_of(config: Config) -> Config:
-    """A configuration without all that replicas of one model can differ in."""
+    """A configuration without all that replicas of one model can differ in.
+
+    How much of the features is dropped may differ, but not whether that is said: a model that
+    drops none has its first layer in another, faster way.
+
+    >>> shape_of(Config(dropout=0.5, extra=(("input_dropout", 0.5), ("patience", 9)))).extra
+    (('input_dropout', True),)
+    """
     extra = tuple(sorted(pair for pair in config.extra if pair[0] not in OWN))
+    if dict(config.extra).get("input_dropout"):
+        extra += (("input_dropout", True),)
     usual = Config()
     return replace(
         config, dropout=usual.dropout, lr=usual.lr, weight_decay=usual.weight_decay, extra=extra

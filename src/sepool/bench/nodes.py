@@ -16,7 +16,12 @@ from sepool.archive import read_archive, write_archive
 from sepool.bench.graphs import BLEND
 from sepool.bench.units import Config
 from sepool.edgecode import decode_edges, encode_edges
-from sepool.features import blend_weights, cosine_similarity, predicted_similarity
+from sepool.features import (
+    blend_weights,
+    cosine_similarity,
+    predicted_similarity,
+    spread_similarity,
+)
 from sepool.packing import EdgeBlocks, Forest, pack_blocks
 from sepool.pyg import Graphs
 from sepool.treecache import cached_trees
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 FORMAT, VERSION = "sepool-node-set", 1
-SIMILARITIES = ("cosine", "predicted")
+SIMILARITIES = ("cosine", "predicted", "spread")
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ class TreeChoice:
         levels: the levels that are used, ascending; () for all.
         blend: how much the features count in the weights of the tree's edges.
         similarity: what the features say of an edge: "cosine", or "predicted" by a linear model of
-            the training nodes.
+            the training nodes, or the same with predictions that are "spread" (see
+            `sepool.features`).
     """
 
     tree: str
@@ -149,7 +155,8 @@ def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | No
     if choice.similarity == "cosine":
         found = cosine_similarity(nodes.x, row, col)
     else:
-        found = predicted_similarity(nodes.x, row, col, nodes.y, nodes.train)
+        learned = predicted_similarity if choice.similarity == "predicted" else spread_similarity
+        found = learned(nodes.x, row, col, nodes.y, nodes.train)
     return np.round(blend_weights(found, choice.blend) * 1024) / 1024
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sepool.bench.node_protocols import NODE_PROTOCOLS
+from sepool.bench.node_studies import NODE_STUDIES
 from sepool.bench.protocol import (
     BACKBONES,
     DATASETS,
@@ -88,5 +89,8 @@ def _quick(full: Protocol) -> Protocol:
 
 PROTOCOLS = {
     table.name: table
-    for table in (_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2), *NODE_PROTOCOLS)
+    for table in (
+        *(_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2)),
+        *(*NODE_PROTOCOLS, *NODE_STUDIES),
+    )
 }

@@ -96,8 +96,7 @@ class GCN(GatheringConv):
 
     def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
         """``D^-1/2 (A + I) D^-1/2 X``; loops are entries of the adjacency where `node` is None."""
-        gathered = prepared.adjacency.propagate(x)
-        return gathered if prepared.node is None else gathered + rows_like(prepared.node, x) * x
+        return average(x, prepared)
 
     def combine(self, gathered: Tensor) -> Tensor:
         """``X W + b``."""
@@ -109,6 +108,12 @@ class GCN(GatheringConv):
         if self.linear.in_channels <= self.linear.out_channels:
             return self.combine(self.gather(x, prepared))
         return self.linear.shift(self.gather(self.linear.product(x), prepared))
+
+
+def average(x: Tensor, prepared: Prepared) -> Tensor:
+    """``D^-1/2 (A + I) D^-1/2 x`` of a graph that `GCN` prepared."""
+    gathered = prepared.adjacency.propagate(x)
+    return gathered if prepared.node is None else gathered + rows_like(prepared.node, x) * x
 
 
 class GIN(GatheringConv):

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared
+from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_like, unpool
@@ -55,6 +55,16 @@ class SEPN(nn.Module):
         input_link: whether the last convolution also sees the input features (the released code
             does, on CiteSeer and PubMed).
         norm: whether the linear layers are followed by batch normalisation (the released code).
+        input_dropout: the share dropped of the features before the first convolution. Nothing can
+            be gathered ahead then.
+        propagate: how often the predictions are spread at the end, as in APPNP (Klicpera et al.,
+            2019): ``Z <- (1 - teleport) S Z + teleport Z_0`` with ``S = D^-1/2 (A + I) D^-1/2`` and
+            ``Z_0`` from the last convolution.
+        teleport: how much of its own prediction a node keeps each time.
+        light: whether the hierarchy has no weights: between the first and the last convolution,
+            convolutions become averages over neighbours, ``D^-1/2 (A + I) D^-1/2 X`` on the pooled
+            graphs too, and linear layers are left out. Where few nodes have labels, weights above
+            the nodes learn the clusters of these by heart. Best with "sym" or "mean" pooling.
         replicas: how many models to hold side by side; None for one.
 
     Example:
@@ -84,27 +94,41 @@ class SEPN(nn.Module):
         skip: str = "concat",
         input_link: bool = False,
         norm: bool = False,
+        input_dropout: float = 0.0,
+        propagate: int = 0,
+        teleport: float = 0.1,
+        light: bool = False,
         replicas: int | None = None,
     ) -> None:
         super().__init__()
         height = blocks + 1 if height is None else height
         if not 1 <= blocks <= height:
             raise ValueError(f"blocks must be 1 to {height} (height), got {blocks}")
+        if propagate < 0:
+            raise ValueError(f"propagate must be 0 or more, got {propagate}")
+        if not 0 <= teleport <= 1:
+            raise ValueError(f"teleport must be 0 to 1, got {teleport}")
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
         self.blocks, self.height, self.replicas = blocks, height, replicas
         self.binary = _one_of("pooled", pooled, POOLED) == "binary"
         self.reduce = _one_of("reduce", reduce, REDUCTIONS)
         self.skip = _one_of("skip", skip, SKIPS)
         self.input_link, self.smooth = input_link, smooth
-        joined = 2 * hidden if skip == "concat" else hidden
-        before = [in_channels] + [hidden] * blocks + [joined] * (blocks - 1)
+        self.propagate, self.teleport, self.light = propagate, teleport, light
+        joined = hidden
+        if skip == "concat":  # nothing makes a light model narrow again between its skips
+            joined *= blocks + 1 if light else 2
+        before = [in_channels]
+        if not light:
+            before += [hidden] * blocks + [joined] * (blocks - 1)
         self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in before)
         seen = joined + (in_channels if input_link else 0)
         self.last = make_conv(conv, seen, out_channels, replicas)
-        self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(2 * blocks))
+        self.input_drop = Dropout(input_dropout, 0, "input_dropout") if input_dropout else None
+        self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(len(before)))
         self.denses = nn.ModuleList(
             Dense(hidden, hidden, pool_dropout, norm, salt=1 + 2 * blocks + i, replicas=replicas)
-            for i in range(2 * blocks)
+            for i in range(0 if light else 2 * blocks)
         )
 
     def reset_parameters(self) -> None:
@@ -144,13 +168,19 @@ class SEPN(nn.Module):
         graphs = [nodes, *(pooled_adjacency(levels, level, self.binary) for level in above)]
         find = self.last.prepare if isinstance(self.last, Conv) else Prepared
         prepared = {level: find(graph) for level, graph in enumerate(graphs)}
-        if self.smooth:  # behind the others, so that any convolution can have it
-            smoothers = {~level: GCN.prepare(graphs[level]) for level in range(self.blocks)}
-            prepared.update(smoothers)
+        # Behind the others, so that any convolution can have them.
+        prepared.update({~level: GCN.prepare(graphs[level]) for level in self._averaged()})
         link, first = x if self.input_link else None, self.convs[0]
-        if gather and isinstance(first, GatheringConv):
+        if gather and isinstance(first, GatheringConv) and self.input_drop is None:
             return PreparedBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
         return PreparedBatch(x, False, levels, prepared, link)
+
+    def _averaged(self) -> set[int]:
+        """The levels on which neighbours are averaged."""
+        found = {0} if self.propagate else set()
+        found.update(range(self.blocks) if self.smooth else ())
+        found.update(range(1, self.blocks + 1) if self.light else ())
+        return found
 
     def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The logits of every node of what `prepare` returned."""
@@ -159,18 +189,31 @@ class SEPN(nn.Module):
             x, link = x.unsqueeze(1), None if link is None else link.unsqueeze(1)
         seen: list[Tensor] = []
         for i in range(self.blocks):
-            x = run_conv(self.convs[i], x, graphs[i]) if i else self._begin(x, batch)
-            seen.append(self.drops[i](x.relu()))
-            x = self.denses[i](reduce_to(seen[-1], levels, i + 1, self.reduce))
+            seen.append(self._convolve(i, x, batch, i))
+            x = self._dense(i, reduce_to(seen[-1], levels, i + 1, self.reduce))
         for i in range(self.blocks, 2 * self.blocks):
             level = 2 * self.blocks - i
-            x = self.drops[i](run_conv(self.convs[i], x, graphs[level]).relu())
-            x = self._lift(x, batch, level)
-            x = self._join(self.denses[i](x), seen.pop())
-        return self._conclude(x, link, graphs[0])
+            x = self._lift(self._convolve(i, x, batch, level), batch, level)
+            x = self._join(self._dense(i, x), seen.pop())
+        return self._spread(self._conclude(x, link, graphs[0]), batch)
+
+    def _convolve(self, i: int, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+        """A convolution with ReLU and dropout, or what a light model has in its place."""
+        if i and self.light:
+            return average(x, batch.prepared[~level])
+        x = run_conv(self.convs[i], x, batch.prepared[level]) if i else self._begin(x, batch)
+        dropped: Tensor = self.drops[i](x.relu())
+        return dropped
+
+    def _dense(self, i: int, x: Tensor) -> Tensor:
+        return x if self.light else self.denses[i](x)
 
     def _begin(self, x: Tensor, batch: PreparedBatch) -> Tensor:
         """The first convolution, of which the batch may hold a part already."""
+        if self.input_drop is not None and self.training:
+            if self.replicas is not None:  # each drops its own
+                x = x.expand(-1, self.replicas, -1).contiguous()
+            x = self.input_drop(x)
         return run_conv(self.convs[0], x, batch.prepared[0], gathered=batch.gathered)
 
     def _lift(self, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
@@ -179,8 +222,14 @@ class SEPN(nn.Module):
             x = x * rows_like(batch.levels.sizes[level - 1].clamp(min=1).rsqrt(), x)
         x = unpool(x, *family(batch.levels, level))
         for _ in range(self.smooth):
-            adjacency, loop = batch.prepared[~(level - 1)]
-            x = adjacency.propagate(x) + rows_like(loop, x) * x
+            x = average(x, batch.prepared[~(level - 1)])
+        return x
+
+    def _spread(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+        """The predictions, spread over the graph."""
+        start = x
+        for _ in range(self.propagate):
+            x = torch.lerp(average(x, batch.prepared[~0]), start, self.teleport)
         return x
 
     def _join(self, x: Tensor, seen: Tensor) -> Tensor:

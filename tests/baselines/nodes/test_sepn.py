@@ -15,7 +15,10 @@ DATA = community_data()
 
 
 @pytest.mark.parametrize("replicas", [None, 2])
-@pytest.mark.parametrize("options", [{}, {"input_link": True}, {"smooth": 2, "reduce": "sym"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"input_link": True}, {"smooth": 2, "reduce": "sym"}, {"propagate": 3}, {"light": True}],
+)
 def test_sparse_features_give_the_same(monkeypatch, replicas, options):
     monkeypatch.setattr(sepn, "DENSE", 1.1)
     sparse = SparseSEPN(WORDS, 8, CLASSES, replicas=replicas, **options)
@@ -31,6 +34,23 @@ def test_sparse_features_give_the_same(monkeypatch, replicas, options):
         assert all(parameter.grad is not None for parameter in model.parameters())
     for one, other in zip(sparse.parameters(), dense.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_input_dropout_of_sparse_features(monkeypatch, replicas):
+    """Dropping a share of the nonzero features changes the mean over many draws by little."""
+    monkeypatch.setattr(sepn, "DENSE", 1.1)
+    torch.manual_seed(0)
+    model = SparseSEPN(WORDS, 8, CLASSES, input_dropout=0.5, replicas=replicas)
+    batch, x = model.prepare(DATA), DATA.x if replicas is None else DATA.x.unsqueeze(1)
+    draws = torch.stack([model._begin(x, batch) for _ in range(300)])
+    whole = model.eval()._begin(x, batch)
+    assert draws[0].shape == whole.shape
+    if replicas is not None:
+        assert not torch.equal(draws[0, :, 0], draws[0, :, 1])
+    assert draws.std(0).mean() > 0
+    error = 5 * draws.std(0) / 300**0.5 + 1e-5
+    assert ((draws.mean(0) - whole).abs() <= error).float().mean() > 0.999
 
 
 def test_dense_features_stay_dense():

@@ -154,16 +154,18 @@ class InputLinear(Linear):
         super().__init__(in_channels, out_channels, bias, replicas)
         self.drop = Dropout(rate, salt, "input_dropout")
 
-    def table(self) -> Tensor:
-        """The weights, one row a feature."""
-        return self.weight if self.weight.dim() == 2 else self.weight.transpose(0, 1).contiguous()
-
     def product_with(self, x: Sparse) -> Tensor:
         """``dropout(X) W``."""
-        rate = self.drop.rate
-        if not self.training or (not isinstance(rate, Tensor) and rate == 0):
-            return x.matmul(self.table())
-        value = x.value.view(-1, *[1] * (self.weight.dim() - 1))
-        if self.weight.dim() == 3:
-            value = value.expand(-1, len(self.weight), -1)
-        return x.matmul_with(self.drop(value), self.table())
+        return product_with(self, x, self.drop)
+
+
+def product_with(layer: Linear, x: Sparse, drop: Dropout | None = None) -> Tensor:
+    """``dropout(X) W``, without the bias, for features that all replicas share."""
+    weight = layer.weight  # one row a feature, or for replicas one table a feature
+    table = weight if weight.dim() == 2 else weight.transpose(0, 1).contiguous()
+    if drop is None or not drop.training or (not isinstance(drop.rate, Tensor) and not drop.rate):
+        return x.matmul(table)
+    value = x.value.view(-1, *[1] * (weight.dim() - 1))
+    if weight.dim() == 3:
+        value = value.expand(-1, len(weight), -1)
+    return x.matmul_with(drop(value), table)

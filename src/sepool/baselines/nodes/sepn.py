@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sepool.baselines.nodes.model import Sparse
+from sepool.baselines.nodes.model import Sparse, product_with
 from sepool.nn import SEPN
 from sepool.nn.convs import GCN
 from sepool.nn.prepared import PreparedBatch
@@ -46,7 +46,5 @@ class SparseSEPN(SEPN):
         conv = self.convs[0]
         if not isinstance(batch, SparseBatch) or not isinstance(conv, GCN):
             return super()._begin(x, batch)
-        linear = conv.linear
-        weight = linear.weight  # one row a feature, or for replicas one table a feature
-        table = weight if weight.dim() == 2 else weight.transpose(0, 1).contiguous()
-        return linear.shift(conv.gather(batch.sparse.matmul(table), batch.prepared[0]))
+        product = product_with(conv.linear, batch.sparse, self.input_drop)
+        return conv.linear.shift(conv.gather(product, batch.prepared[0]))
