@@ -109,6 +109,18 @@ def test_many_replicas_stop_as_each_would_alone():
         assert alone.val_loss == pytest.approx(together[one].val_loss, abs=1e-5)
 
 
+def test_normalised_replicas_train_as_each_would_alone():
+    """Of one step, since Adam makes large steps of gradients that are 0 but for rounding."""
+    units = [unit(seed, dropout=0.3) for seed in range(3)]
+    together = lockstep(units, model=SparseSEPN, norm=True)
+    together.step()
+    for i, one in enumerate(units):
+        alone = lockstep([one], model=SparseSEPN, norm=True)
+        alone.step()
+        torch.testing.assert_close(alone.gradient[0], together.gradient[i], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(alone.seen[0], together.seen[i], atol=1e-5, rtol=1e-4)
+
+
 def test_curves_of_the_first_seed():
     results = list(lockstep([unit(seed) for seed in range(3)]).run())
     for result in results:

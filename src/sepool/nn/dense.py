@@ -90,8 +90,14 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalises by the nodes at hand in training, by those seen in training otherwise."""
-        learned = self.mean.view(-1), self.var.view(-1), self.weight.view(-1), self.bias.view(-1)
-        return F.batch_norm(x.flatten(1), *learned, training=self.training).view_as(x)
+        # In lockstep, what belongs to a replica is a part of a longer row, so these are copies.
+        seen = self.mean.flatten().clone(), self.var.flatten().clone()
+        learned = self.weight.reshape(-1), self.bias.reshape(-1)
+        out = F.batch_norm(x.flatten(1), *seen, *learned, training=self.training).view_as(x)
+        if self.training:
+            for old, new in zip((self.mean, self.var), seen, strict=True):
+                old.copy_(new.view_as(old))
+        return out
 
     def __repr__(self) -> str:
         replicas = "" if self.weight.dim() == 1 else f", replicas={len(self.weight)}"

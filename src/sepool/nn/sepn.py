@@ -63,8 +63,8 @@ class SEPN(nn.Module):
         teleport: how much of its own prediction a node keeps each time.
         light: whether the hierarchy has no weights: between the first and the last convolution,
             convolutions become averages over neighbours, ``D^-1/2 (A + I) D^-1/2 X`` on the pooled
-            graphs too, and linear layers are left out. Where few nodes have labels, weights above
-            the nodes learn the clusters of these by heart. Best with "sym" or "mean" pooling.
+            graphs too, and linear layers are left out. For graphs where few nodes have labels; with
+            "sym" or "mean" pooling, which keep the scale of the features.
         replicas: how many models to hold side by side; None for one.
 
     Example:
