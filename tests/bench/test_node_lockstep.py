@@ -148,6 +148,9 @@ def test_groups_hold_what_fits():
     for group in groups:
         assert len({unit.config.hidden for unit in group}) == 1
         assert len(group) <= most_replicas(group[0])
+    units = table.units(["Cora", "PubMed"], ["GCN"])
+    assert [len(group) for group in group_node_units(units)] == [10, 10]
+    assert [len(group) for group in group_node_units(units, "cpu")] == [10, 6, 4]
     search = PROTOCOLS["sepn-search"].units(["Cora"], trees=["best"])
     assert len(search) == 1280
     assert len(group_node_units(search)) <= 8

@@ -64,9 +64,22 @@ _SEP_N = tuple(
     node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
     for hidden, decay, drop, pool in product((16, 32, 128, 256), (0.02, 5e-4), _RATES, _RATES)
 )
-_SMALL = tuple(
-    node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
-    for hidden, decay, drop, pool in product((32, 128), (0.02, 5e-4), (0.3, 0.6), (0.0, 0.6))
+# SEP-N without weights above the nodes, along trees of predicted classes, as validation found it.
+LIGHT: dict[str, Value] = {"light": True, "reduce": "sym", "skip": "add"}
+PREDICTED: dict[str, Value] = {"blend": 0.9, "similarity": "predicted"}
+_LIGHT_ONES = tuple(
+    node_config(
+        64, dropout=drop, weight_decay=first, decay_rest=rest, blocks=2, patience=100,
+        **LIGHT, **PREDICTED,
+    )
+    for drop, (first, rest) in product((0.5, 0.8), ((5e-4, 5e-4), (5e-3, 0.0)))
+)  # fmt: skip
+_SMALL = (
+    *(
+        node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
+        for hidden, decay, drop, pool in product((32, 128), (0.02, 5e-4), (0.3, 0.6), (0.0, 0.6))
+    ),
+    *_LIGHT_ONES,
 )
 _PUBLISHED: Grids = (
     ("GCN", "", (node_config(16, dropout=0.5, decay_rest=0.0),)),

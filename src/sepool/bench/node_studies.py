@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from sepool.bench.node_protocols import TABLE3, changed, node_config
+from sepool.bench.node_protocols import LIGHT, PREDICTED, TABLE3, changed, node_config
 from sepool.bench.units import Config, Value
 
 # What might make the hierarchy count: each change alone, and some of them together.
-_LIGHT: dict[str, Value] = {"light": True, "reduce": "sym", "skip": "add"}
-_PREDICTED: dict[str, Value] = {"blend": 0.9, "similarity": "predicted"}
 _SPREAD: dict[str, Value] = {"blend": 0.9, "similarity": "spread"}
 CHANGES: dict[str, dict[str, Value]] = {
     "as published": {},
@@ -33,20 +31,20 @@ CHANGES: dict[str, dict[str, Value]] = {
     "features 0.5": {"blend": 0.5},
     "features 0.9": {"blend": 0.9},
     "predicted 0.5": {"blend": 0.5, "similarity": "predicted"},
-    "predicted 0.9": _PREDICTED,
+    "predicted 0.9": PREDICTED,
     "spread 0.9": _SPREAD,
     "all, with weights": {
         **{"levels": "2,3", "skip": "add", "smooth": 1, "decay_rest": 0.0, "patience": 100},
-        **{"reduce": "sym", **_PREDICTED},
+        **{"reduce": "sym", **PREDICTED},
     },
-    "light": _LIGHT,
-    "light, levels 2, 3": {**_LIGHT, "levels": "2,3"},
-    "light, predicted": {**_LIGHT, **_PREDICTED},
-    "light, predicted, levels 2, 3": {**_LIGHT, **_PREDICTED, "levels": "2,3"},
-    "light, spread": {**_LIGHT, **_SPREAD},
-    "light, spread, levels 2, 3": {**_LIGHT, **_SPREAD, "levels": "2,3"},
-    "light, spread, propagated": {**_LIGHT, **_SPREAD, "propagate": 10},
-    "light, spread, input dropout": {**_LIGHT, **_SPREAD, "input_dropout": 0.5},
+    "light": LIGHT,
+    "light, levels 2, 3": {**LIGHT, "levels": "2,3"},
+    "light, predicted": {**LIGHT, **PREDICTED},
+    "light, predicted, levels 2, 3": {**LIGHT, **PREDICTED, "levels": "2,3"},
+    "light, spread": {**LIGHT, **_SPREAD},
+    "light, spread, levels 2, 3": {**LIGHT, **_SPREAD, "levels": "2,3"},
+    "light, spread, propagated": {**LIGHT, **_SPREAD, "propagate": 10},
+    "light, spread, input dropout": {**LIGHT, **_SPREAD, "input_dropout": 0.5},
 }
 # All weights with a decay of 0.02, which the published grid has too, end at 0.
 _TRIED = tuple(
@@ -66,7 +64,7 @@ _ABLATION = replace(
 _BOTH_DECAYS = ((5e-4, 5e-4), (5e-3, 0.0), (5e-3, 5e-4), (0.01, 5e-4))
 _SHAPES: tuple[dict[str, Value], ...] = tuple(
     {**tree, "levels": levels, **rates}
-    for tree in (_PREDICTED, _SPREAD)
+    for tree in (PREDICTED, _SPREAD)
     for levels in ("1,2", "2,3")
     for rates in ({}, {"input_dropout": 0.5})
 )
@@ -79,7 +77,7 @@ _SEARCH = replace(
     grid=tuple(
         node_config(
             64, dropout=drop, weight_decay=first, decay_rest=rest, blocks=2, patience=100,
-            **_LIGHT, **shape,
+            **LIGHT, **shape,
         )
         for shape in _SHAPES
         for drop, (first, rest) in product((0.3, 0.5, 0.65, 0.8), _BOTH_DECAYS)

@@ -29,6 +29,7 @@ from sepool.packing import Forest
 OWN = (*KINDS, "patience", "decay_rest", "name")
 SIZES = {"Cora": 2708, "CiteSeer": 3327, "PubMed": 19717}
 AT_ONCE = 24 << 30  # bytes that the replicas of a group may take, about
+CACHED = 8 << 20  # bytes of a table of features that a processor still has at hand
 TABLES = 24  # so many tables of features does a replica keep for its gradient, about
 
 
@@ -50,13 +51,18 @@ def shape_of(config: Config) -> Config:
     )
 
 
-def most_replicas(unit: Unit) -> int:
-    """How many replicas of a unit's model fit into the memory of a usual GPU, with some threads."""
+def most_replicas(unit: Unit, device: str = "cuda") -> int:
+    """How many replicas of a unit's model fit into the memory of a usual GPU, with some threads.
+
+    On a CPU so many that a table of features stays in its cache: more would only be slower.
+    """
     table = 4 * SIZES.get(unit.dataset, 1000) * unit.config.hidden
+    if device == "cpu":
+        return max(1, CACHED // table)
     return max(8, AT_ONCE // (TABLES * table))
 
 
-def group_node_units(units: Sequence[Unit]) -> list[list[Unit]]:
+def group_node_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]:
     """Units whose models have the same shape, together, but not more than fit.
 
     >>> unit = Unit("table3", "Cora", "GCN", "", Config(), fold=0, seed=0)
@@ -71,7 +77,7 @@ def group_node_units(units: Sequence[Unit]) -> list[list[Unit]]:
         groups.setdefault(key, []).append(unit)
     parts = []
     for group in groups.values():
-        most = most_replicas(group[0])
+        most = most_replicas(group[0], device)
         parts += [group[start : start + most] for start in range(0, len(group), most)]
     return parts
 

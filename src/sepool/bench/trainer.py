@@ -40,7 +40,7 @@ def train(
         device: where.
         say: told, a line at a time, what the user should know.
     """
-    waiting, most = group_units(units), len(units)
+    waiting, most = group_units(units, device), len(units)
     while waiting:
         group = waiting.pop(0)
         if len(group) > most:
@@ -62,7 +62,7 @@ def train(
             waiting.insert(0, left)
 
 
-def group_units(units: Sequence[Unit]) -> list[list[Unit]]:
+def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]:
     """Units whose models have the same shape, together; a replica can differ in anything else.
 
     Example:
@@ -79,7 +79,7 @@ def group_units(units: Sequence[Unit]) -> list[list[Unit]]:
         shape = replace(unit.config, **{name: getattr(usual, name) for name in own})
         like = shape if SYSTEMS[unit.system].lockstep else unit  # which is like no other
         groups.setdefault((unit.dataset, unit.system, unit.tree, like), []).append(unit)
-    return [*groups.values(), *group_node_units(on_nodes)]
+    return [*groups.values(), *group_node_units(on_nodes, device)]
 
 
 def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:
