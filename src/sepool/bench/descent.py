@@ -24,7 +24,6 @@ from sepool.bench.gate import GATE
 from sepool.bench.schedule import keys_at
 from sepool.bench.units import Result, Unit
 from sepool.nn.dropout import Dropout, Keyed
-from sepool.nn.ops import recorded_steps
 
 Build = Callable[[int], nn.Module]
 DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
@@ -130,19 +129,6 @@ class Descent(ABC):
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def _record(self, step: Callable[[], None], state: Sequence[Tensor]) -> torch.cuda.CUDAGraph:
-        """Records a step as a CUDA graph; it changes nothing but these tensors."""
-        with GATE.recording(), recorded_steps():
-            saved = [tensor.clone() for tensor in state]
-            step()  # what libraries set up at first use cannot be recorded
-            for tensor, before in zip(state, saved, strict=True):
-                tensor.copy_(before)
-            stream = torch.cuda.current_stream()
-            stream.synchronize()
-            found = _capture(step, self.side)
-            stream.wait_stream(self.side)
-        return found
-
     def _forget_step(self) -> None:
         self.recorded = None
 
@@ -245,25 +231,6 @@ class Descent(ABC):
     def _set_rates(self, drops: Sequence[Dropout]) -> None:
         for drop in drops:
             drop.rate = self.rate
-
-
-def _capture(step: Callable[[], None], side: Any) -> torch.cuda.CUDAGraph:
-    """Records a step on a stream.
-
-    PyTorch's own `torch.cuda.graph` waits for all streams and empties the cache of memory first:
-    every other thread would lose both.
-    """
-    free, memory = torch.cuda.mem_get_info()
-    if free < memory // 4:  # what older recordings held is kept until somebody asks for it
-        torch.cuda.empty_cache()
-    found = torch.cuda.CUDAGraph()
-    with torch.cuda.stream(side):
-        found.capture_begin(capture_error_mode="thread_local")
-        try:
-            step()
-        finally:
-            found.capture_end()
-    return found
 
 
 def key_of(unit: Unit) -> int:

@@ -18,6 +18,7 @@ from sepool.bench.descent import Build, Descent
 from sepool.bench.gate import GATE
 from sepool.bench.loss import losses, mean_losses
 from sepool.bench.protocols import Protocol
+from sepool.bench.recording import record
 from sepool.bench.schedule import rates_at
 from sepool.bench.store import GraphStore
 from sepool.bench.units import Unit
@@ -81,7 +82,7 @@ class Lockstep(Descent):
         if self.records:
             if self.recorded_check is None:
                 self._wait()
-                self.recorded_check = self._record(self.check, self._noted())
+                self.recorded_check = record(self.check, self._noted(), self.side)
             self.recorded_check.replay()
         else:
             self.check()
@@ -172,7 +173,7 @@ class Lockstep(Descent):
     def _record_on(self, ids: Tensor) -> None:
         self.recorded_ids = ids.clone()
         state = [self.weights, self.seen, self.moments, self.steps, self.train_loss]
-        self.recorded = self._record(lambda: self._train_on(self.recorded_ids), state)
+        self.recorded = record(lambda: self._train_on(self.recorded_ids), state, self.side)
 
     def _train_on(self, ids: Tensor) -> None:
         assert self.shape is not None

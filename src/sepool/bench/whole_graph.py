@@ -7,6 +7,7 @@ from abc import abstractmethod
 from torch import Tensor
 
 from sepool.bench.descent import Descent
+from sepool.bench.recording import record
 
 LOOK_EVERY = 10  # epochs between two looks at a GPU, which goes on by itself in between
 
@@ -30,7 +31,7 @@ class WholeGraphDescent(Descent):
         last = min(epoch + (LOOK_EVERY if self.records else 1), self.protocol.epochs)
         self.model.train()
         if self.records and self.recorded is None:
-            self.recorded = self._record(self.step, self._state())
+            self.recorded = record(self.step, self._state(), self.side)
         for _ in range(last - epoch):
             if self.recorded is None:
                 self.step()
