@@ -22,6 +22,7 @@ import page_epoch
 import page_pyg
 import page_quality
 import page_speed
+import page_systems
 import report as bench_report
 from page import Section, grouped, percent, table
 from results import load
@@ -42,10 +43,10 @@ def source(script: str, part: str = "") -> str:
     machine = file["machine"]
     # The file names the command of its last change, which may have been another part.
     command = f"python benchmarks/{script}.py --parts {part}" if part else file["command"]
-    return (
-        f"`{command}`, {file['date']}, on {machine['processor']} ({machine['cores']} cores), "
-        f"Python {machine['python']}."
-    )
+    where = f"{machine['processor']} ({machine['cores']} cores)"
+    if accelerator := machine.get("accelerator"):
+        where = f"{accelerator}, {where}"
+    return f"`{command}`, {file['date']}, on {where}, Python {machine['python']}."
 
 
 def bench(script: str, make: Callable[[list[Any]], Section], part: str = "", most: int = 9) -> str:
@@ -157,6 +158,21 @@ def _made_by(mine: Any) -> str:
     return f"{len(mine):,} trainings; {'; '.join(words)}."
 
 
+def of_report(protocol: str, table_name: str) -> str:
+    """A table as `sepool report` has it."""
+    from sepool.bench.cells import cells, own_rows
+    from sepool.bench.protocols import PROTOCOLS
+    from sepool.bench.report import tables
+    from sepool.bench.tables import markdown
+
+    found = PROTOCOLS[protocol]
+    mine = own_rows(found, rows())
+    for made in tables(found, cells(found, rows()), mine, against_paper=True):
+        if made.name == f"{protocol}-{table_name}":
+            return "\n\n".join([markdown(made), made.note, "`sepool report --against paper`"])
+    return NOTHING
+
+
 def study(name: str) -> str:
     """The table of a figure, as `sepool reproduce` wrote it beside the picture."""
     path = ROOT / "results" / name / f"{name}.md"
@@ -182,6 +198,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "epoch": lambda: bench("epoch", page_epoch.epoch),
     "lockstep": lambda: bench("lockstep", page_epoch.lockstep),
     "lockstep-brief": lambda: bench("lockstep", page_epoch.lockstep, most=1),
+    "systems": lambda: bench("systems_cuda", page_systems.systems_cuda),
+    "ranks": lambda: of_report("table1", "ranks"),
+    "verdicts": lambda: of_report("table1", "verdicts"),
+    "trees": lambda: of_report("table1", "trees"),
     "figure3": lambda: study("figure3"),
     "figure4": lambda: study("figure4"),
 }
