@@ -184,7 +184,7 @@ def study(name: str) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "accuracy": lambda: accuracy(("table1", "table3")),
+    "accuracy": lambda: accuracy(("table1", "table3", "sepn-search")),
     "accuracy-all": accuracy,
     "optimum": optimum,
     "targets": targets,
