@@ -158,19 +158,26 @@ def _made_by(mine: Any) -> str:
     return f"{len(mine):,} trainings; {'; '.join(words)}."
 
 
-def of_report(protocol: str, table_name: str) -> str:
-    """A table as `sepool report` has it."""
+@cache
+def report_tables(protocol: str) -> dict[str, Any]:
+    """The tables of a protocol as `sepool report` has them, by name."""
     from sepool.bench.cells import cells, own_rows
     from sepool.bench.protocols import PROTOCOLS
     from sepool.bench.report import tables
-    from sepool.bench.tables import markdown
 
     found = PROTOCOLS[protocol]
-    mine = own_rows(found, rows())
-    for made in tables(found, cells(found, rows()), mine, against_paper=True):
-        if made.name == f"{protocol}-{table_name}":
-            return "\n\n".join([markdown(made), made.note, "`sepool report --against paper`"])
-    return NOTHING
+    made = tables(found, cells(found, rows()), own_rows(found, rows()), against_paper=True)
+    return {one.name: one for one in made}
+
+
+def of_report(protocol: str, name: str) -> str:
+    """A table of the report."""
+    from sepool.bench.tables import markdown
+
+    found = report_tables(protocol).get(f"{protocol}-{name}")
+    if found is None:
+        return NOTHING
+    return "\n\n".join([markdown(found), found.note, "`sepool report --against paper`"])
 
 
 def study(name: str) -> str:

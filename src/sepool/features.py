@@ -65,12 +65,7 @@ def cosine_similarity(x: ArrayLike, row: NDArray[np.int64], col: NDArray[np.int6
     """
     x = np.asarray(x, np.float64)
     lengths = np.linalg.norm(x, axis=1, keepdims=True)
-    x = x / np.where(lengths > 0, lengths, 1)
-    found = np.empty(len(row))
-    for start in range(0, len(row), 1 << 14):  # what is gathered at once stays small
-        part = slice(start, start + (1 << 14))
-        found[part] = (x[row[part]] * x[col[part]]).sum(axis=1)
-    return found
+    return _products(x / np.where(lengths > 0, lengths, 1), row, col)
 
 
 def predicted_similarity(
@@ -98,11 +93,9 @@ def predicted_similarity(
         power: how often features are smoothed.
         penalty: of the ridge regression, in proportion to the mean squared length of a row.
     """
-    scores = _ridge(x, row, col, y, train, power, penalty) + _shares(y, train)
+    scores = _ridge(x, row, col, y, train, power, penalty) + _one_hot(y[train]).mean(axis=0)
     chance = np.maximum(scores, 1e-6)
-    chance /= chance.sum(axis=1, keepdims=True)
-    found: Floats = (chance[row] * chance[col]).sum(axis=1)
-    return found
+    return _products(chance / chance.sum(axis=1, keepdims=True), row, col)
 
 
 def spread_similarity(
@@ -138,14 +131,20 @@ def spread_similarity(
         scores = (1 - teleport) * _smooth(scores, row, col, 1) + teleport * start
     scores = scores * (sharpness / max(float(scores.std()), 1e-12))
     chance = np.exp(scores - scores.max(axis=1, keepdims=True))
-    chance /= chance.sum(axis=1, keepdims=True)
-    found: Floats = (chance[row] * chance[col]).sum(axis=1)
+    return _products(chance / chance.sum(axis=1, keepdims=True), row, col)
+
+
+def _products(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64]) -> Floats:
+    """The inner product of the rows at both ends of every edge."""
+    found = np.empty(len(row))
+    for start in range(0, len(row), 1 << 14):  # what is gathered at once stays small
+        part = slice(start, start + (1 << 14))
+        found[part] = (x[row[part]] * x[col[part]]).sum(axis=1)
     return found
 
 
-def _shares(y: NDArray[np.int64], train: NDArray[np.int64]) -> Floats:
-    """How large every class is among the training nodes."""
-    found: Floats = np.eye(int(y[train].max()) + 1)[y[train]].mean(axis=0)
+def _one_hot(classes: NDArray[np.int64]) -> Floats:
+    found: Floats = np.eye(int(classes.max()) + 1)[classes]
     return found
 
 
@@ -166,7 +165,7 @@ def _ridge(
     seen = _smooth(pick, row, col, power).T @ x
     kernel = seen @ seen.T
     kernel[np.diag_indices(len(train))] += penalty * np.trace(kernel) / len(train)
-    classes = np.eye(int(y[train].max()) + 1)[y[train]]
+    classes = _one_hot(y[train])
     weights = np.linalg.solve(kernel, classes - classes.mean(axis=0))
     return _smooth(x @ (seen.T @ weights), row, col, power)
 
