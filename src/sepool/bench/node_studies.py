@@ -62,12 +62,13 @@ _ABLATION = replace(
 )
 # Of all weights, or of the first layer and of the rest.
 _BOTH_DECAYS = ((5e-4, 5e-4), (5e-3, 0.0), (5e-3, 5e-4), (0.01, 5e-4))
-_SHAPES: tuple[dict[str, Value], ...] = tuple(
-    {**tree, "levels": levels, **rates}
-    for tree in (PREDICTED, _SPREAD)
-    for levels in ("1,2", "2,3")
-    for rates in ({}, {"input_dropout": 0.5})
+_HIERARCHIES: tuple[dict[str, Value], ...] = (
+    {"blocks": 2, "levels": "1,2"},
+    {"blocks": 2, "levels": "2,3"},
+    {"blocks": 4},
+    {"blocks": 5},
 )
+_SHAPES = tuple({**tree, **shape} for tree in (PREDICTED, _SPREAD) for shape in _HIERARCHIES)
 # 128 configurations of 8 shapes: what replicas can differ in costs little.
 _SEARCH = replace(
     TABLE3,
@@ -76,8 +77,7 @@ _SEARCH = replace(
     systems=("SEP-N",),
     grid=tuple(
         node_config(
-            64, dropout=drop, weight_decay=first, decay_rest=rest, blocks=2, patience=100,
-            **LIGHT, **shape,
+            64, dropout=drop, weight_decay=first, decay_rest=rest, patience=100, **LIGHT, **shape
         )
         for shape in _SHAPES
         for drop, (first, rest) in product((0.3, 0.5, 0.65, 0.8), _BOTH_DECAYS)

@@ -12,8 +12,10 @@ from typing import Any
 # Which part of the file a protocol's table is, and how the file spells some datasets.
 _PARTS = {
     "table1": "graph_classification",
+    "released": "graph_classification",
     "table2": "sep_g_backbones",
     "table3": "node_classification",
+    "sepn-search": "node_classification",
     "table4": "node_depth",
     "tableA1": "node_shallow",
 }
