@@ -191,7 +191,7 @@ def study(name: str) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "accuracy": lambda: accuracy(("table1", "table3", "sepn-search")),
+    "accuracy": lambda: accuracy(("table1", "released", "table3", "sepn-search")),
     "accuracy-all": accuracy,
     "optimum": optimum,
     "targets": targets,
@@ -209,6 +209,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranks": lambda: of_report("table1", "ranks"),
     "verdicts": lambda: of_report("table1", "verdicts"),
     "trees": lambda: of_report("table1", "trees"),
+    "node-control": lambda: of_report("table3", "control"),
+    "search-control": lambda: of_report("sepn-search", "control"),
     "figure3": lambda: study("figure3"),
     "figure4": lambda: study("figure4"),
 }

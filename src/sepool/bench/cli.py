@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,7 +87,9 @@ def reproduce(
             from sepool.studies.run import reproduce as reproduce_figure
 
             _note_old(plan)
-            _outcome(plan, reproduce_figure(plan, data, place, _note), as_json)
+            began = perf_counter()
+            files = reproduce_figure(plan, data, place, _note)
+            _outcome(plan, files, perf_counter() - began, as_json)
             return
         engines.choose(engine, plan.todo)
         options = engines.RunOptions(
@@ -104,8 +107,9 @@ def reproduce(
                 needed = dict.fromkeys(unit.tree for unit in mine)
                 checks.check_data(data, dataset, needed, protocol.folds)
         _note_old(plan)
+        began = perf_counter()
         _run(plan, options, engine)
-        _outcome(plan, [], as_json)
+        _outcome(plan, [], perf_counter() - began, as_json)
 
 
 def report(
@@ -170,18 +174,20 @@ def _place(plan: Plan) -> Path:
     return plan.out / plan.protocol.name
 
 
-def _outcome(plan: Plan, files: Sequence[Path], as_json: bool) -> None:
-    """Says what was trained and what is where."""
+def _outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: bool) -> None:
+    """Says what was trained, in what time, and what is where."""
+    trained = len(plan.todo)
     if as_json:
-        counts = {"trainings": len(plan.units), "trained_now": len(plan.todo)}
-        print_json(
-            {"protocol": plan.protocol.name, **counts, "results": _place(plan), "files": files}
-        )
+        counts = {"trainings": len(plan.units), "trained_now": trained}
+        spent = {"seconds": round(seconds, 3)}
+        where = {"results": _place(plan), "files": files}
+        print_json({"protocol": plan.protocol.name, **counts, **spent, **where})
         return
     for path in files:
         print(path)
     count = f"all {len(plan.units):,} trainings are in {_place(plan)}"
-    print(f"{count}; sepool report --results {plan.out}")
+    now = f" ({trained:,} now, in {seconds:.1f} s)" if trained else ""
+    print(f"{count}{now}; sepool report --results {plan.out}")
 
 
 def _protocol(table: str, quick: bool) -> Protocol:
