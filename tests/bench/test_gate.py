@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from sepool.bench.gate import Gate
+import pytest
+
+from sepool.bench.gate import Gate, Stopped
 
 WAIT = 10  # seconds, where something is expected to happen
 SOON = 0.05  # where nothing is
@@ -61,3 +63,28 @@ def test_an_error_inside_opens_the_gate_again():
             pass
     with gate.recording():
         pass
+
+
+def test_a_closed_gate_turns_away_who_waits_and_who_comes():
+    gate, turned = Gate(), []
+
+    def wait():
+        try:
+            with gate.recording():
+                pass
+        except Stopped:
+            turned.append(True)
+
+    with gate.launching():
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        gate.close()
+        waiter.join(WAIT)
+    assert turned == [True]
+    for enter in (gate.launching, gate.recording):
+        with pytest.raises(Stopped), enter():
+            pass
+    gate.open()
+    for enter in (gate.launching, gate.recording):
+        with enter():
+            pass

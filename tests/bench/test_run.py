@@ -54,7 +54,7 @@ def test_a_failing_training_keeps_what_is_finished(units, protocol, options, tmp
 def test_an_engine_that_leaves_units_out(units, protocol, options, tmp_path, monkeypatch):
     def lazy(name):
         engine = make_engine(name)
-        monkeypatch.setattr(type(engine), "run", lambda *_: iter(()))
+        monkeypatch.setattr(type(engine), "run", lambda *_: (unit for unit in ()))
         return engine
 
     monkeypatch.setattr("sepool.bench.engines.engine", lazy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,9 @@ def run(
         info = RunInfo.now(plan.protocol, device_name(options.device), chosen.name)
         datasets = dict.fromkeys(unit.dataset for unit in units)
         missing = {unit.key for unit in units}
-        with Writer(plan.out, plan.protocol, info, datasets) as writer:
-            for result in chosen.run(units, plan.protocol, options):
+        running = chosen.run(units, plan.protocol, options)
+        with Writer(plan.out, plan.protocol, info, datasets) as writer, closing(running):
+            for result in running:
                 writer.add(result)
                 missing.discard(result.unit.key)
                 done += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -55,7 +55,7 @@ class Engine(Interface):
 
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Trains every unit once.
 
         Args:

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -33,7 +33,7 @@ class Processes:
 
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Trains every unit once.
 
         Raises:
@@ -56,7 +56,7 @@ class Processes:
 
     def _until_a_death(
         self, waiting: deque[Unit], lost: list[Unit], protocol: Protocol, options: RunOptions
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Takes units off ``waiting`` until none is left or a worker dies, with units ``lost``."""
         flying: dict[Future[Result], Unit] = {}
         context = multiprocessing.get_context("spawn")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Ray:
 
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Trains every unit once.
 
         Raises:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 from sepool.bench.engines import RunOptions, load
+from sepool.bench.gate import GATE
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Result, Unit
 
 GPU_WORKERS = 6
+PATIENCE = 30  # seconds to wait for a thread that was told to end
 
 
 class Replicas:
@@ -26,7 +28,7 @@ class Replicas:
 
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Trains every unit once; results come as trainings stop."""
         train = load(options.trainer)
         workers = min(options.workers, GPU_WORKERS) if options.device != "cpu" else 1
@@ -38,10 +40,10 @@ class Replicas:
         found: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
         for group in [*groups, *[None] * workers]:
             tasks.put(group)
-        stop = threading.Event()
-        for _ in range(workers):
-            work = (tasks, found, protocol, options, stop)
-            threading.Thread(target=_work, args=work, daemon=True).start()
+        work = (tasks, found, protocol, options)
+        threads = [threading.Thread(target=_work, args=work, daemon=True) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
         try:
             while workers:
                 message = found.get()
@@ -52,13 +54,19 @@ class Replicas:
                 else:
                     yield message
         finally:
-            stop.set()
+            _end(threads)
 
 
-def _work(
-    tasks: Any, found: Any, protocol: Protocol, options: RunOptions, stop: threading.Event
-) -> None:
-    """Trains groups until there are none left, or somebody wants to stop."""
+def _end(threads: Sequence[threading.Thread]) -> None:
+    """Ends threads after their epoch: Python cannot end cleanly while one is in a library."""
+    GATE.close()
+    for thread in threads:
+        thread.join(PATIENCE)
+    GATE.open()
+
+
+def _work(tasks: Any, found: Any, protocol: Protocol, options: RunOptions) -> None:
+    """Trains groups until there are none left, or the gate is closed."""
     train = load(options.trainer)
     try:
         with _own_stream(options.device):
@@ -67,8 +75,6 @@ def _work(
                     group, protocol, options.data_root, options.device, options.say
                 ):
                     found.put(result)
-                    if stop.is_set():
-                        return
         found.put(None)
     except BaseException as error:
         found.put(error)

@@ -1,0 +1,70 @@
+"""Threads that share a GPU: all results come, and none is left behind when the run ends early."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import nullcontext
+
+import pytest
+from fake_trainer import result
+
+from sepool.bench.engines import RunOptions, replicas
+from sepool.bench.gate import GATE
+
+NAME = f"{__name__}:"
+
+
+def group_units(units):
+    return [units[i : i + 2] for i in range(0, len(units), 2)]
+
+
+def train(units, protocol, data_root, device, say):
+    for unit in units:
+        with GATE.launching():
+            yield result(unit)
+
+
+def train_for_ever(units, protocol, data_root, device, say):
+    yield result(units[0])
+    while True:
+        with GATE.launching():
+            time.sleep(0.001)
+
+
+def fail(units, protocol, data_root, device, say):
+    if any(unit.fold for unit in units):
+        raise ArithmeticError("told to fail")
+    yield from train_for_ever(units, protocol, data_root, device, say)
+
+
+@pytest.fixture
+def threaded(monkeypatch, units, protocol, tmp_path):
+    """Runs a trainer of this file by two threads, without a GPU."""
+    monkeypatch.setattr(replicas, "_own_stream", lambda device: nullcontext())
+
+    def run(trainer):
+        options = RunOptions(tmp_path, "cuda", workers=2, trainer=NAME + trainer.__name__)
+        return replicas.Replicas().run(units, protocol, options)
+
+    before = threading.active_count()
+    yield run
+    assert threading.active_count() == before
+    with GATE.launching():  # open again
+        pass
+
+
+def test_all_results_come(threaded, units):
+    assert {one.unit for one in threaded(train)} == set(units)
+
+
+def test_no_thread_trains_on_for_a_run_that_was_closed(threaded):
+    running = threaded(train_for_ever)
+    next(running)
+    running.close()
+
+
+def test_an_error_in_one_thread_ends_the_others(threaded, units):
+    assert {unit.fold for unit in units} > {0}
+    with pytest.raises(ArithmeticError, match="told to fail"):
+        list(threaded(fail))
