@@ -96,3 +96,4 @@ def test_no_common_dataset(write):
     shown = ranking_table(TABLE1, cells(TABLE1, Rows.read(folder)))
     assert {row[1] for row in shown.rows} == {"missing"}
     assert "have results: none." in shown.note
+    assert shown.header == ("system", "mean rank, customary", "mean rank, strict")  # none alone

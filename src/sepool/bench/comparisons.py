@@ -185,7 +185,7 @@ def _ranks(lines: Sequence[Line], table_cells: Sequence[Cell], rule: str) -> lis
     for dataset in dict.fromkeys(cell.dataset for cell in table_cells):
         chosen = {cell.line: cell.selected[rule] for cell in table_cells if cell.dataset == dataset}
         means = [one.mean if (one := chosen.get(line)) else np.nan for line in lines]
-        if not np.isnan(means).all():
+        if np.isfinite(means).sum() > 1:  # alone, one is the first of one
             negative = [-round(mean, 9) for mean in means]
             found[dataset] = stats.rankdata(negative, nan_policy="omit").tolist()
     common = [ranks for ranks in found.values() if not np.isnan(ranks).any()]
