@@ -49,6 +49,11 @@ def _gcnii(dataset: str, layers: int, **settings: Value) -> tuple[Config, ...]:
     return (node_config(hidden, **named, decay_rest=5e-4, patience=100, layers=layers, **settings),)
 
 
+def _mixhop(decay: float) -> tuple[Config, ...]:
+    rates = {"dropout": 0.9, "input_dropout": 0.5}
+    return (node_config(20, weight_decay=decay, decay_rest=0.0, patience=200, **rates),)
+
+
 def _g_u_nets(sizes: str = "2000,1000,500,200", **settings: Value) -> tuple[Config, ...]:
     rates = {"dropout": 0.0, "input_dropout": 0.92, "edge_dropout": 0.2}
     return (node_config(48, weight_decay=1e-3, **rates, sizes=sizes, **settings),)
@@ -88,11 +93,8 @@ _PUBLISHED: Grids = (
     ("GIN", "", _GIN),
     ("FastGCN", "", (node_config(16, samples=400), node_config(16, dropout=0.5, samples=400))),
     ("APPNP", "", (node_config(64, dropout=0.5, weight_decay=5e-3, decay_rest=0.0, patience=100),)),
-    (
-        "MixHop",
-        "",
-        (node_config(20, dropout=0.7, weight_decay=5e-3, decay_rest=0.0, patience=100),),
-    ),
+    ("MixHop", "", _mixhop(0.01)),
+    ("MixHop", "CiteSeer", _mixhop(0.1)),
     ("DGI", "", (node_config(512, weight_decay=0.0),)),
     ("SGC", "", _linear(power=2)),
     ("S2GC", "", _linear(power=16)),

@@ -102,13 +102,6 @@ _CAUSES: dict[str, dict[str, dict[str, Value]]] = {
         "half of the features, all edges": {"input_dropout": 0.5, "edge_dropout": 0.0},
         "half of the features, one pooling": {"input_dropout": 0.5, "sizes": "2000"},
     },
-    "MixHop": {
-        "patience 200": {"patience": 200},
-        "decay 5e-4 everywhere": {"weight_decay": 5e-4, "decay_rest": 5e-4},
-        "decay 0.02": {"weight_decay": 0.02},
-        "half of the features": {"dropout": 0.5},
-        "60 columns": {"hidden": 60},
-    },
     "DGI": {
         "encoder's patience 100": {"encoder_patience": 100},
         "probe's patience 200": {"patience": 200},

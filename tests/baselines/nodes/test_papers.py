@@ -19,7 +19,7 @@ from sepool.baselines.nodes.gcn import GCN  # noqa: E402
 from sepool.baselines.nodes.gcnii import GCNII  # noqa: E402
 from sepool.baselines.nodes.gin import GIN  # noqa: E402
 from sepool.baselines.nodes.gunets import GUNets, between, square, two_steps  # noqa: E402
-from sepool.baselines.nodes.mixhop import mix_powers  # noqa: E402
+from sepool.baselines.nodes.mixhop import MixHop, mix_powers  # noqa: E402
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, Sparse  # noqa: E402
 from sepool.baselines.nodes.s2gc import S2GC  # noqa: E402
 from sepool.baselines.nodes.sgc import SGC  # noqa: E402
@@ -137,6 +137,22 @@ def test_mixhop_puts_powers_side_by_side():
     torch.testing.assert_close(mix_powers(GRAPH, x), expected)
     expected = torch.cat([s @ x[:, :3], s @ s @ s @ x[:, 3:]], 1)
     torch.testing.assert_close(mix_powers(GRAPH, x, (1, 3)), expected)
+
+
+def test_mixhop_is_pygs_with_normalisation_between():
+    ours = MixHop(WORDS, 4, CLASSES)
+    ours.share.data = torch.tensor([0.5, -1.0, 2.0])
+    x = DATA.x
+    for i, layer in enumerate((ours.first, ours.last)):
+        theirs = pyg.MixHopConv(x.size(1), layer.out_channels // 3, bias=False)
+        for one, weight in zip(theirs.lins, layer.weight.chunk(3, 1), strict=True):
+            one.weight.data = weight.t()
+        x = theirs(x, DATA.edge_index)
+        if i == 0:
+            x = torch.nn.functional.batch_norm(x, None, None, training=True).relu()
+    shares = torch.tensor([0.5, -1.0, 2.0]).softmax(0)
+    expected = sum(share * part for share, part in zip(shares, x.chunk(3, 1), strict=True))
+    torch.testing.assert_close(ours.train()(DATA), expected, atol=1e-5, rtol=1e-4)
 
 
 def test_gcnii_is_personalised_pagerank_where_its_layers_are_the_identity():
