@@ -82,12 +82,11 @@ def reproduce(
         if not units:
             raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
         place = checks.check_device(device)
-        plan = Plan.of(protocol, units, out)
+        plan, began = Plan.of(protocol, units, out), perf_counter()
         if isinstance(protocol, Figure):
             from sepool.studies.run import reproduce as reproduce_figure
 
             _note_old(plan)
-            began = perf_counter()
             files = reproduce_figure(plan, data, place, _note)
             _outcome(plan, files, perf_counter() - began, as_json)
             return
@@ -107,7 +106,6 @@ def reproduce(
                 needed = dict.fromkeys(unit.tree for unit in mine)
                 checks.check_data(data, dataset, needed, protocol.folds)
         _note_old(plan)
-        began = perf_counter()
         _run(plan, options, engine)
         _outcome(plan, [], perf_counter() - began, as_json)
 
@@ -178,10 +176,15 @@ def _outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: bool) -
     """Says what was trained, in what time, and what is where."""
     trained = len(plan.todo)
     if as_json:
-        counts = {"trainings": len(plan.units), "trained_now": trained}
-        spent = {"seconds": round(seconds, 3)}
-        where = {"results": _place(plan), "files": files}
-        print_json({"protocol": plan.protocol.name, **counts, **spent, **where})
+        outcome = {
+            "protocol": plan.protocol.name,
+            "trainings": len(plan.units),
+            "trained_now": trained,
+            "seconds": round(seconds, 3),
+            "results": _place(plan),
+            "files": files,
+        }
+        print_json(outcome)
         return
     for path in files:
         print(path)
