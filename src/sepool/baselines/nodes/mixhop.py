@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
-from sepool.nn.dense import BatchNorm
 from sepool.nn.dropout import Dropout
+from sepool.nn.norm import BatchNorm
 
 POWERS = (0, 1, 2)
 
