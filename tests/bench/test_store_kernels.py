@@ -56,6 +56,8 @@ def assert_same(plain, found):
         assert (mine is None) == (theirs is None)
         if theirs is not None:
             assert_equal(mine, theirs)
+    for mine, theirs in zip(found.real, plain.real, strict=True):
+        assert_equal(mine, theirs)
     height = plain.levels.height
     assert (found.levels.height, found.levels.num_graphs) == (height, plain.levels.num_graphs)
     assert found.levels.num_nodes == plain.levels.num_nodes

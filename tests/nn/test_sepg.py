@@ -44,7 +44,7 @@ def step(model: SEPG, batch: Batch, parts: int = 1):
     return losses, torch.autograd.grad(losses.sum(), list(model.parameters()))
 
 
-@pytest.mark.parametrize("options", [{}, {"input_link": True, "pooled": "binary"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"input_link": True, "pooled": "binary"}, {"norm": True}])
 @pytest.mark.parametrize("conv", BACKBONES)
 def test_a_replica_trains_as_it_would_alone(conv, options):
     torch.manual_seed(0)
@@ -125,6 +125,29 @@ def test_foreign_convolutions_see_the_same_graphs(options):
     for name in ("first", "second", "last"):
         getattr(theirs, name).load_state_dict(getattr(ours, name).state_dict())
     torch.testing.assert_close(theirs(batch), ours(batch), rtol=1e-5, atol=1e-5)
+
+
+def test_norm_is_that_of_the_released_gin():
+    """There, ReLU and batch normalisation end the perceptron of a GIN, and ReLU follows."""
+    torch.manual_seed(0)
+    batch = random_batch(2)
+
+    def perceptron(before, after):
+        layers = [torch.nn.Linear(before, after), torch.nn.Linear(after, after)]
+        relu = torch.nn.ReLU()
+        return torch.nn.Sequential(layers[0], relu, layers[1], relu, torch.nn.BatchNorm1d(after))
+
+    ours = SEPG(5, 8, 2, conv="GIN", norm=True, pooled="binary")
+    theirs = SEPG(5, 8, 2, conv=lambda a, b: pyg.GINConv(perceptron(a, b)), pooled="binary")
+    for mine, other in zip(ours.convs, theirs.convs, strict=True):
+        for linear, place in ((mine.first, 0), (mine.second, 2)):
+            other.nn[place].weight.data.copy_(linear.weight.data.t())
+            other.nn[place].bias.data.copy_(linear.bias.data)
+    for name in ("first", "second", "last"):
+        getattr(theirs, name).load_state_dict(getattr(ours, name).state_dict())
+    for _ in range(3):
+        torch.testing.assert_close(theirs(batch), ours(batch), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(theirs.eval()(batch), ours.eval()(batch), rtol=1e-4, atol=1e-4)
 
 
 def test_foreign_convolutions_without_weights():

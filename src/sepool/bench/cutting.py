@@ -75,6 +75,7 @@ class Cut(NamedTuple):
         prepared: what a convolution needs of a level, by level.
         y: the class of every graph, one row a replica.
         there: which of them are graphs.
+        real: how many nodes every replica has on a level, by level, before its padding begins.
     """
 
     levels: Hierarchy
@@ -82,6 +83,7 @@ class Cut(NamedTuple):
     prepared: dict[int, Prepared]
     y: Tensor
     there: Tensor
+    real: list[Tensor]
 
 
 def tables_for_kernels(levels: Sequence[Level], y: Tensor) -> Tables | None:
@@ -92,20 +94,21 @@ def tables_for_kernels(levels: Sequence[Level], y: Tensor) -> Tables | None:
 def cut(levels: Sequence[Level], classes: Tensor, ids: Tensor, shape: Shape) -> Cut:
     """Cuts a batch; ids and shape as in `sepool.bench.store.GraphStore.batch`."""
     sources = [_places(*pair, ids) for pair in zip(levels, shape.nodes, strict=True)]
+    real = [level.counts[ids].sum(1) for level in levels]
     sizes = [
         _adopt_padding(
-            level.sizes.index_select(0, source).view(len(ids), -1),
-            level.counts[ids].sum(1, keepdim=True),
-            below,
+            level.sizes.index_select(0, source).view(len(ids), -1), nodes.unsqueeze(1), below
         )
-        for level, source, below in zip(levels[1:], sources[1:], shape.nodes, strict=False)
+        for level, source, nodes, below in zip(
+            levels[1:], sources[1:], real[1:], shape.nodes[:-1], strict=True
+        )
     ]
     prepared = {
         number: _cut_rows(rows, sources[number], room)
         for number, rows, room in _with_rows(levels, shape)
     }
     there = ids < len(classes) - 1
-    return Cut(_hierarchy(sizes, shape, len(ids)), sources, prepared, classes[ids], there)
+    return Cut(_hierarchy(sizes, shape, len(ids)), sources, prepared, classes[ids], there, real)
 
 
 def cut_by_kernels(levels: Sequence[Level], tables: Tables, ids: Tensor, shape: Shape) -> Cut:
@@ -124,7 +127,8 @@ def cut_by_kernels(levels: Sequence[Level], tables: Tables, ids: Tensor, shape: 
         part = store_kernels.adjacency(tables, places, nodes[number], rows, number, room)
         prepared[number] = Prepared(_adjacency_of(part, rows), part.node)
     sources = [level.source for level in nodes]
-    return Cut(found, sources, prepared, places.y, places.there)
+    real = list(places.totals[: len(levels)])
+    return Cut(found, sources, prepared, places.y, places.there, real)
 
 
 def _hierarchy(sizes: list[Tensor], shape: Shape, replicas: int) -> Hierarchy:

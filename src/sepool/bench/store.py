@@ -119,13 +119,13 @@ class GraphStore:
             part = cut(self.levels, self.y, ids, shape)
         else:
             part = cut_by_kernels(self.levels, self.tables, ids, shape)
-        levels, sources, prepared, y, there = part
+        levels, sources, prepared, y, there, real = part
         source = sources[0] if self.by_source else None
         x = self.x if self.by_source else take_rows(self.x, sources[0])
         # The nodes of the top are the graphs.
         link = None if self.link is None else self.link.index_select(0, sources[-1])
         most = int(self.graphs.nodes.max())
-        return Batch(x, self.gathered, levels, prepared, link, source, most, there, y=y)
+        return Batch(x, self.gathered, levels, prepared, link, source, most, there, real, y=y)
 
     def _conv_numbers(self) -> list[int]:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""

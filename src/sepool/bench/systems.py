@@ -80,6 +80,7 @@ def _sep_g(
         readout=config.readout,
         pooled=config.pooled,
         input_link=config.input_link,
+        norm=bool(dict(config.extra).get("norm", False)),
         dropout=config.dropout,
         replicas=replicas,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -25,6 +25,8 @@ class PreparedBatch:
         source: the rows of ``x`` that the nodes have; None where ``x`` has one row a node.
         largest: how many nodes the largest graph of the dataset has; 0 where nobody asks.
         there: which graphs count, one row a replica; empty where there is no padding.
+        real: how many nodes every replica has on a level, by level, before its padding begins;
+            empty where there is none.
     """
 
     x: Tensor
@@ -35,3 +37,4 @@ class PreparedBatch:
     source: Tensor | None = None
     largest: int = 0
     there: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.bool))
+    real: Sequence[Tensor] = ()

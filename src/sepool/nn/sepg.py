@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import CONVS, GCN, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
+from sepool.nn.norm import BatchNorm
 from sepool.nn.ops import gather_pool, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
@@ -42,6 +43,8 @@ class SEPG(nn.Module):
         readout: "sum" (the paper) or "mean".
         input_link: whether the classifier also sees the sum of the input features (in the released
             code it does, on IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
+        norm: whether every convolution is followed by ReLU and batch normalisation (the released
+            code, with "GIN").
         dropout: the share dropped after each hidden layer of the perceptron.
         replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one.
 
@@ -69,6 +72,7 @@ class SEPG(nn.Module):
         pooled: str = "weighted",
         readout: str = "sum",
         input_link: bool = False,
+        norm: bool = False,
         dropout: float = 0.0,
         replicas: int | None = None,
     ) -> None:
@@ -88,6 +92,7 @@ class SEPG(nn.Module):
         self.convs = nn.ModuleList(
             make_conv(conv, a, b, replicas) for a, b in itertools.pairwise(widths)
         )
+        self.norms = nn.ModuleList(BatchNorm(hidden, replicas) for _ in range(layers * norm))
         seen = hidden * layers + (in_channels if input_link else 0)
         self.first = Linear(seen, hidden, replicas=replicas)
         self.second = Linear(hidden, hidden // 2, replicas=replicas)
@@ -96,7 +101,7 @@ class SEPG(nn.Module):
 
     def reset_parameters(self) -> None:
         """Draws new weights."""
-        for layer in (*self.convs, self.first, self.second, self.last):
+        for layer in (*self.convs, *self.norms, self.first, self.second, self.last):
             layer.reset_parameters()
 
     def forward(self, data: Data) -> Tensor:
@@ -145,12 +150,14 @@ class SEPG(nn.Module):
         if batch.source is not None:
             pooled = self._first_pooled(batch)
             x = x if pooled is not None else take_rows(x, batch.source)
-        return self.classify(self.blockwise(x, batch.levels, convolve, batch.link, pooled))
+        levels, link, real = batch.levels, batch.link, batch.real
+        return self.classify(self.blockwise(x, levels, convolve, link, pooled, real))
 
     def _first_pooled(self, batch: PreparedBatch) -> Tensor | None:
         """The first block in one go, where it can be done: the widest one by far."""
         conv, source = self.convs[0], batch.source
-        fits = isinstance(conv, GCN) and batch.gathered and self.blocks and self.reduce == "sum"
+        fits = isinstance(conv, GCN) and batch.gathered and self.blocks and not self.norms
+        fits = fits and self.reduce == "sum"
         if not fits or source is None or self.replicas is None:
             return None
         linear: Linear = conv.linear  # type: ignore[assignment]
@@ -165,11 +172,12 @@ class SEPG(nn.Module):
         convolve: Callable[[int, int, Tensor], Tensor],
         link: Tensor | None = None,
         pooled: Tensor | None = None,
+        real: Sequence[Tensor] = (),
     ) -> Tensor:
         """The blocks, with convolution ``i`` on a level given as a function; all readouts.
 
         Where there are more convolutions than SEP layers, the last ones stay on one level. What the
-        first block pools may be known already.
+        first block pools may be known already. Of padding, ``real`` tells.
         """
         seen = [] if link is None else [link]
         level = 0
@@ -179,6 +187,8 @@ class SEPG(nn.Module):
                 seen.append(read_out(x, levels, level, self.readout))
                 continue
             x = convolve(i, level, x)
+            if self.norms:
+                x = self.norms[i](x.relu(), real[level] if real else None)
             if i < self.blocks:
                 level += 1
                 x = reduce_to(x, levels, level, self.reduce, relu=True)
