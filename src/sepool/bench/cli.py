@@ -247,7 +247,7 @@ def _numbers(option: str, text: str, limit: int | None = None) -> list[int] | No
     except ValueError:
         raise ValueError(f"{option} takes a count (3) or a list (0,4-6), got {text!r}") from None
     if not numbers:
-        raise ValueError(f"{option} {text} chooses nothing")
+        raise ValueError(f"{option} {text} chooses nothing (4 is the first four, 4-4 is number 4)")
     if limit is not None and max(numbers) >= limit:
         raise ValueError(f"{option} {text} goes beyond the {limit} there are")
     return list(dict.fromkeys(numbers))

@@ -43,8 +43,8 @@ _TABLE1 = Protocol(
         hidden=(64, 128), batch=(32, 128), dropout=(0.0, 0.5), schedule=("constant", "cosine")
     ),
 )
-# The published row of GCN is table 1's row of SEP-G, so nothing is trained twice for it. Whether
-# its GIN has batch normalisation the paper does not say; in the released code it has. Both are tried.
+# The published row of GCN is table 1's row of SEP-G, so nothing is trained twice for it. The GIN of
+# the released code has batch normalisation, of which the paper says nothing: both are tried.
 _TABLE2 = replace(
     _TABLE1,
     name="table2",
