@@ -13,19 +13,18 @@ from sepool.baselines import (
     dense_kernels,
     largest_kernels,
     look_kernels,
-    norm_kernels,
     rank_kernels,
     selection_kernels,
 )
 from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
-from sepool.nn import gather_kernels, kernels, softmax_kernels
+from sepool.nn import gather_kernels, kernels, norm_kernels, softmax_kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
-NUMBERS = ("rows", "width", "depth", "span", "lines", "replicas", "start", "end")
+NUMBERS = ("rows", "width", "depth", "lines", "replicas", "start", "end")
 SIZES = ("graphs", "room", "length", "stride", "seen_stride", "size", "line")
 REAL, LONG = ("clip", "epoch", "warm", "epochs", "even"), ("salt",)
-TRUTHS = ("real", "cosine", "there", "near", "nodes")
-INDICES = ("ptr", "index", "source", "assignment", "keys", "steps", "y", "graph", "rank")
+TRUTHS = ("cosine", "there", "near", "nodes")
+INDICES = ("ptr", "index", "source", "assignment", "real", "keys", "steps", "y", "graph", "rank")
 PLACES = ("order", "row")
 WIDTHS = (1, 4, 16, 32, 100)
 CUTTING = (
@@ -43,6 +42,8 @@ def main() -> None:
         for index, largest in product((False, True), repeat=2):
             flags = {"INDEX": index, "WEIGHT": index, "RELU": not index, "MAX": largest}
             attempt(kernels._sum_rows, {**flags, "AHEAD": kernels.AHEAD, **tile}, aligned)
+        for relu in (False, True):
+            attempt(kernels._sum_long, {"RELU": relu, "AHEAD": kernels.AHEAD, **tile}, aligned)
         attempt(kernels._copy_rows, {"GATE": True, **tile}, aligned)
         attempt(kernels._dot_rows, tile, aligned)
         for side in (False, True):
@@ -56,10 +57,9 @@ def main() -> None:
             attempt(kernel, {"BLOCK": step_kernels.BLOCK}, aligned)
         for width in (2, 4, 16):
             attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
-    sides = {name: getattr(gather_kernels, name) for name in ("TALL", "WIDE", "DEEP")}
     for aligned in (False, True):
-        attempt(gather_kernels._product, sides, aligned)
-        attempt(gather_kernels._gradient, sides, aligned)
+        attempt(gather_kernels._product, _sides(gather_kernels.PRODUCT), aligned)
+        attempt(gather_kernels._gradient, _sides(gather_kernels.GRADIENT), aligned)
         cut_batches(aligned)
     baselines()
 
@@ -118,6 +118,10 @@ def baselines() -> None:
             attempt(norm_kernels._normalise, numbers, aligned)
             attempt(norm_kernels._gradient_sums, {"RELU": relu, **sides}, aligned)
             attempt(norm_kernels._gradient, {"RELU": relu, **sides}, aligned)
+
+
+def _sides(tile: dict[str, int]) -> dict[str, int]:
+    return {name: side for name, side in tile.items() if name.isupper()}
 
 
 def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:

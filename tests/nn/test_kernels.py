@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,16 @@ def test_sums_of_gathered_rows(width, relu):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_sums_of_segments(width):
-    x = torch.randn(60, width, device=DEVICE)
-    ptr = torch.tensor([0, 10, 10, 51], device=DEVICE)  # the last rows belong to nobody
-    expected = torch.stack([x[:10].sum(0), torch.zeros_like(x[0]), x[10:51].sum(0)])
-    torch.testing.assert_close(kernels.sum_rows(x, ptr), expected)
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("rows", [30, 300])
+def test_sums_of_segments(width, relu, rows):
+    """Of short segments many at a time, of long ones each by itself."""
+    x = torch.randn(rows, width, device=DEVICE)
+    ends = [0, 10, 10, rows - 9]  # the last rows belong to nobody
+    seen = x.relu() if relu else x
+    expected = torch.stack([seen[a:b].sum(0) for a, b in pairwise(ends)])
+    found = kernels.sum_rows(x, torch.tensor(ends, device=DEVICE), relu=relu)
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -92,33 +98,38 @@ def test_dropout_of_replicas(shape, side_by_side):
     torch.testing.assert_close(found.cpu(), layer(x.cpu()))
 
 
-@pytest.mark.parametrize("shape", [(2, 150, 40, 20, 64), (3, 70, 9, 107, 128), (1, 40, 5, 33, 16)])
-def test_products_of_gathered_rows(shape):
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("shape", [(2, 150, 40, 20, 64), (3, 300, 9, 107, 128), (1, 40, 5, 33, 16)])
+def test_products_of_gathered_rows(shape, padded):
     """Products, their ReLU summed to parents, and the gradients of weights and biases."""
     replicas, rows, parents, depth, width = shape
     generator = torch.Generator().manual_seed(0)
-    table, weight, bias, above = (
-        torch.randn(*size, generator=generator).to(DEVICE)
-        for size in (
-            (50, depth),
-            (replicas, depth, width),
-            (replicas, width),
-            (replicas * parents, width),
-        )
+    sizes = ((50, depth), (replicas, depth, width), (replicas, width), (replicas * parents, width))
+    table, weight, bias, above = (torch.randn(*size, generator=generator) for size in sizes)
+    copies = torch.randint(1, 4, (50,), generator=generator).float()
+    real = (
+        torch.tensor([rows, rows // 3, 0][:replicas]) if padded else torch.full((replicas,), rows)
     )
-    source = torch.randint(0, 50, (replicas * rows,), generator=generator).to(DEVICE)
+    source = torch.randint(0, 50, (replicas * rows,), generator=generator)
     inside = torch.randint(0, parents, (replicas, rows), generator=generator).sort().values
-    assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten().to(DEVICE)
+    assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten()
+    there = (torch.arange(rows) < real[:, None]).flatten()
     weight.requires_grad_(), bias.requires_grad_()
     parts = table[source].view(replicas, rows, depth)
     hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    hidden = hidden * (copies[source] * there)[:, None]
     pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
     expected = torch.autograd.grad(pooled, [weight, bias], above)
-    found = gather_kernels.gathered_product(table, source, weight.detach(), bias.detach())
-    torch.testing.assert_close(found, hidden.detach(), atol=1e-4, rtol=1e-4)
-    grads = gather_kernels.gathered_gradient(table, source, above, assignment, found, replicas)
-    for mine, theirs in zip(grads, expected, strict=True):
-        torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=1e-4)
+    given = [part.to(DEVICE) for part in (table, source, copies, real)]
+    found = gather_kernels.gathered_product(
+        *given, weight.detach().to(DEVICE), bias.detach().to(DEVICE)
+    )
+    torch.testing.assert_close(found.cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
+    pull = above.to(DEVICE), assignment.to(DEVICE)
+    for mine, theirs in zip(
+        gather_kernels.gathered_gradient(*given, *pull, found), expected, strict=True
+    ):
+        torch.testing.assert_close(mine.cpu(), theirs, atol=2e-4, rtol=1e-4)
 
 
 def test_every_kernel_compiles_for_a_gpu():

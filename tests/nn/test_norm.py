@@ -1,3 +1,5 @@
+"""Normalisation as PyTorch has it, but for each replica, and each row as often as it counts."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,7 +7,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-from sepool.nn.norm import BatchNorm  # noqa: E402
+from sepool.nn import norm as norms  # noqa: E402
+from sepool.nn.norm import BatchNorm, NodeNorm  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def test_batch_norm_equals_torch():
@@ -29,41 +34,61 @@ def test_every_replica_is_normalised_on_its_own():
     assert torch.equal(many.var, torch.ones(3, 4))
 
 
-def test_replicas_one_behind_the_other():
-    many, single = BatchNorm(4, replicas=3), [BatchNorm(4) for _ in range(3)]
-    for _ in range(2):
-        x = torch.randn(30, 4) + 1
-        expected = torch.cat([one(part) for one, part in zip(single, x.chunk(3), strict=True)])
-        torch.testing.assert_close(many(x), expected)
-    torch.testing.assert_close(many.var, torch.stack([one.var for one in single]))
+def test_norm_is_that_of_pytorch_without_padding():
+    norm, rows = NodeNorm(3, replicas=2), torch.randn(2, 5, 3)
+    times = torch.tensor([[1.0] * 4 + [0], [1.0] * 3 + [0] * 2]).flatten()
+    for _ in range(2):  # the second time with means from the first
+        out = norm(rows.flatten(0, 1), times).view_as(rows)
+    norm.eval()
+    later = norm(rows.flatten(0, 1), times).view_as(rows)
+    for r, count in enumerate((4, 3)):
+        theirs = torch.nn.BatchNorm1d(3)
+        for _ in range(2):
+            expected = theirs(rows[r, :count])
+        torch.testing.assert_close(out[r, :count], expected)
+        torch.testing.assert_close(norm.mean[r], theirs.running_mean)
+        torch.testing.assert_close(norm.var[r], theirs.running_var)
+        torch.testing.assert_close(later[r], theirs.eval()(rows[r]))
 
 
-def test_padding_counts_for_nothing():
-    """Against PyTorch on the rows that are nodes: values, gradients and what is remembered."""
-    real, rows = [10, 7, 2], 12
-    many, single = BatchNorm(4, replicas=3), [torch.nn.BatchNorm1d(4) for _ in real]
-    for _ in range(3):
-        x = (torch.randn(3, rows, 4) * 3 + 1).requires_grad_()
-        with torch.no_grad():
-            for r, count in enumerate(real):
-                x[r, count:] = 1e6
-        there = [one(x[r, : real[r]]) for r, one in enumerate(single)]
-        expected = torch.stack(
-            [torch.nn.functional.pad(y, (0, 0, 0, rows - len(y))) for y in there]
-        )
-        found = many(x.flatten(0, 1), torch.tensor(real)).view_as(x)
-        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-        pull = torch.randn_like(x)
-        wanted = torch.autograd.grad((expected * pull).sum(), x)
-        torch.testing.assert_close(
-            torch.autograd.grad((found * pull).sum(), x), wanted, atol=1e-4, rtol=1e-4
-        )
-    torch.testing.assert_close(many.mean, torch.stack([one.running_mean for one in single]))
-    torch.testing.assert_close(many.var, torch.stack([one.running_var for one in single]))
-    many.eval()
-    found = many(x.flatten(0, 1), torch.tensor(real)).view_as(x)
-    for r, one in enumerate(single):
-        torch.testing.assert_close(found[r, : real[r]], one.eval()(x[r, : real[r]]))
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize(("rows", "width"), [(5, 3), (70, 70), (300, 3)])
+def test_kernels_equal_the_definition(relu, rows, width):
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    kernels = pytest.importorskip("sepool.nn.norm_kernels")
+    replicas, generator = 2, torch.Generator().manual_seed(0)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator).to(DEVICE)
+
+    def column():  # of a wider table, as the weights of a training are
+        return draw(replicas, width + 5)[:, 2 : width + 2]
+
+    x, above = 3 * draw(replicas * rows, width) + 10, draw(replicas * rows, width)
+    times = torch.randint(0, 3, (replicas * rows,), generator=generator).float().to(DEVICE)
+    times[:rows] = 0  # of the first replica nothing counts
+    weight, bias, mean, var = column(), column(), column(), column().abs_()
+    inputs = [tensor.detach().double().requires_grad_() for tensor in (x, weight, bias)]
+    norm = NodeNorm(width, replicas, relu).to(DEVICE).double()
+    norm.mean.copy_(mean), norm.var.copy_(var)
+    values = {"weight": inputs[1], "bias": inputs[2]}
+    expected = torch.func.functional_call(norm, values, (inputs[0], times.double()))
+    grads = torch.autograd.grad(expected, inputs, above.double())
+    state = x, times, weight, bias, mean, var
+    out, known = kernels.normalise(*state, norms.EPSILON, norms.MOMENTUM, relu)
+    found = kernels.gradient(x, out, above, times, weight, known, relu)
+    pairs = zip((out, mean, var, *found), (expected, norm.mean, norm.var, *grads), strict=True)
+    for mine, wanted in pairs:
+        torch.testing.assert_close(mine, wanted.float(), atol=2e-4, rtol=1e-4)
+
+
+def test_a_row_counts_as_often_as_it_says():
+    often = torch.tensor([3, 1, 2, 1, 1, 4])
+    ours, theirs = NodeNorm(4), torch.nn.BatchNorm1d(4)
+    x = torch.randn(6, 4)
+    found, expected = ours(x, often.float()), theirs(x.repeat_interleave(often, 0))
+    torch.testing.assert_close(found.repeat_interleave(often, 0), expected)
+    torch.testing.assert_close(ours.var, theirs.running_var)
 
 
 def test_repr():

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from sepool.baselines.model import LAYERS, GraphModel, real_graphs
-from sepool.baselines.norm import NodeNorm
 from sepool.nn import convs
+from sepool.nn.norm import NodeNorm
 from sepool.nn.prepared import PreparedBatch
 
 
@@ -31,13 +31,14 @@ class GIN(GraphModel):
 
     def embed(self, batch: PreparedBatch) -> Tensor:
         """The sums after every layer."""
-        real = real_graphs(batch).flatten().index_select(0, batch.levels.batch(0))
+        real = real_graphs(batch).flatten().to(batch.x.dtype)
+        times = real.index_select(0, batch.levels.batch(0))
         x, found = batch.x, []
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
                 x = conv.gather(x, batch.prepared[0])
-            x = self.norms[2 * i](conv.first(x), real)
-            x = self.norms[2 * i + 1](conv.second(x), real)
+            x = self.norms[2 * i](conv.first(x), times)
+            x = self.norms[2 * i + 1](conv.second(x), times)
             found.append(self.read(x, batch))
         return torch.cat(found, 1)

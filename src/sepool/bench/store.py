@@ -8,7 +8,7 @@ padding is made of graphs like any other; only their class is ignored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -22,6 +22,8 @@ from sepool.nn.convs import Conv, GatheringConv, Prepared
 from sepool.nn.ops import segment_sum, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
+
+EQUAL = 1e-6  # rows of features that differ by less are one
 
 
 @dataclass
@@ -53,7 +55,8 @@ class GraphStore:
         binary: whether pooled edges lose their weights and loops.
         input_link: whether the summed input features are wanted.
         device: where all this lies.
-        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`).
+        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`), and
+            each as often as it counts: nodes of one cluster that see the same become one row.
     """
 
     graphs: GraphSet
@@ -65,6 +68,7 @@ class GraphStore:
     device: torch.device | str = "cpu"
     by_source: bool = False
     x: Tensor = field(init=False)
+    copies: Tensor | None = field(init=False)
     y: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +81,7 @@ class GraphStore:
         pairs = torch.stack([torch.from_numpy(edges.row), torch.from_numpy(edges.col)]) + shift
         # Nodes are put in the order of their clusters, so that level 1 needs no permutation either.
         order = torch.arange(nodes) if whole.order is None else whole.order
+        whole = replace(whole, order=None)
         rank = torch.empty_like(order)
         rank[order] = torch.arange(nodes)
         pairs = rank[pairs]
@@ -90,7 +95,11 @@ class GraphStore:
         if self.input_link:
             self.link = self._with_empty(segment_sum(raw, whole.graph_ptr(0)))
         self.gathered = issubclass(self.conv, GatheringConv)
-        self.x = self._gather(raw, bottom).to(self.device)
+        x, self.copies = self._gather(raw, bottom), None
+        if self.by_source and 0 not in self._conv_numbers():
+            whole, x, copies = merge_equal(whole, x)
+            self.copies = self._with_empty(copies)
+        self.x = self._with_empty(x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
         self.levels = [self._level(whole, level, bottom) for level in range(self.height + 1)]
@@ -125,7 +134,8 @@ class GraphStore:
         # The nodes of the top are the graphs.
         link = None if self.link is None else self.link.index_select(0, sources[-1])
         most = int(self.graphs.nodes.max())
-        return Batch(x, self.gathered, levels, prepared, link, source, most, there, real, y=y)
+        features = x, self.gathered, levels, prepared, link, source
+        return Batch(*features, most, there, real, self.copies, y=y)
 
     def _conv_numbers(self) -> list[int]:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""
@@ -138,7 +148,7 @@ class GraphStore:
         conv = self.conv(1, 1)
         if isinstance(conv, GatheringConv):
             raw = conv.gather(raw, conv.prepare(bottom))
-        return self._with_empty(raw)
+        return raw
 
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)
@@ -156,6 +166,28 @@ class GraphStore:
                 prepared = Prepared(_with_loops(prepared.adjacency, prepared.node))
             rows = _rows(prepared, ptr, self.device)
         return Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
+
+
+def merge_equal(whole: Hierarchy, x: Tensor) -> tuple[Hierarchy, Tensor, Tensor]:
+    """Nodes of one cluster with equal rows as one row, and how many nodes every row stands for.
+
+    What sums clusters alone, sees no difference. Of nodes with the same neighbours, which are most
+    of an ego network, a few rows are left. Rows are equal up to the order in which they were summed
+    (a millionth).
+    """
+    cluster = whole.assignment(1)
+    generator = torch.Generator().manual_seed(0)
+    mark = x.double() @ torch.rand(x.size(1), dtype=torch.float64, generator=generator)
+    order = mark.round(decimals=6).argsort(stable=True)  # equal rows become neighbours
+    order = order[cluster[order].argsort(stable=True)]
+    x, cluster = x[order], cluster[order]
+    same = torch.isclose(x[1:], x[:-1], rtol=EQUAL, atol=EQUAL).all(1)
+    same &= cluster[1:] == cluster[:-1]
+    first = torch.nn.functional.pad(~same, (1, 0), value=True)
+    copies = torch.bincount(first.cumsum(0) - 1).to(x.dtype)
+    sizes = torch.bincount(cluster[first], minlength=whole.num_clusters(1))
+    merged = replace(whole, order=None, sizes=[sizes, *whole.sizes[1:]], num_nodes=len(copies))
+    return merged, x[first], copies
 
 
 def _weights(a: Adjacency) -> Tensor:

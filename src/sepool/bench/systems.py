@@ -35,7 +35,8 @@ class System:
         lockstep: whether many of its trainings can run as one model.
         build: makes the model.
         conv: the convolution for which a dataset is prepared; "" for that of the configuration.
-        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`).
+        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`), and knows
+            that one can stand for several (`PreparedBatch.copies`).
 
     Example:
         >>> SYSTEMS["SEP-G"].family

@@ -9,6 +9,7 @@ from torch import Tensor
 
 ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
 AHEAD = 4  # entries of a row that are on their way at a time
+LONG = 16  # entries of a segment from which on a program sums it alone
 
 
 @triton.jit
@@ -47,6 +48,27 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
         total = tl.where((end > start)[:, None], total, 0.0)
     place = out + row[:, None] * width + column[None, :]
     tl.store(place, total, mask=inside[:, None] & wide[None, :])
+
+
+@triton.jit
+def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
+    """One segment of rows, many of them at a time: the nodes of a graph can be thousands."""
+    segment = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    wide = column < width
+    end = tl.load(ptr + segment + 1)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for start in range(tl.load(ptr + segment), end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            row = start + more * ROWS + tl.arange(0, ROWS)
+            values = tl.load(
+                x + row[:, None] * width + column[None, :],
+                mask=(row < end)[:, None] & wide[None, :],
+                other=0.0,
+            )
+            total += tl.maximum(values, 0.0) if RELU else values
+    tl.store(out + segment * width + column, tl.sum(total, 0), mask=wide)
 
 
 @triton.jit
@@ -177,6 +199,9 @@ def sum_rows(
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
     grid, *tile = _tiles(rows, width)
+    if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
+        _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)
+        return out
     empty = ptr  # stands for what is not there
     _sum_rows[grid](
         x,

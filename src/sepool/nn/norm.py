@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd import Function
 
-MOMENTUM, EPSILON = 0.1, 1e-5  # as in PyTorch
+from sepool.nn.ops import fits_kernels
+
+norm_kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.nn import norm_kernels
+
+EPSILON, MOMENTUM = 1e-5, 0.1  # as in PyTorch
 
 
-class BatchNorm(nn.Module):
-    """Batch normalisation over the nodes, as `torch.nn.BatchNorm1d`; for each replica on its own.
-
-    Args:
-        width: the number of features.
-        replicas: how many replicas; None for one. They stand side by side, ``x`` of the shape
-            ``(N, R, width)``, or one behind the other in a matrix of equally many rows a replica.
-
-    Example:
-        >>> BatchNorm(1)(torch.tensor([[1.0], [3.0]])).round().flatten().tolist()
-        [-1.0, 1.0]
-    """
+class _Norm(nn.Module):
+    """What both have: what is learned, and what training has seen."""
 
     mean: Tensor
     var: Tensor
@@ -39,19 +40,26 @@ class BatchNorm(nn.Module):
         for one in (self.weight, self.var):
             nn.init.ones_(one)
 
-    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
-        """Normalises by the nodes at hand in training, by those seen in training otherwise.
+    def __repr__(self) -> str:
+        replicas = "" if self.weight.dim() == 1 else f", replicas={len(self.weight)}"
+        return f"{type(self).__name__}({self.weight.size(-1)}{replicas})"
 
-        Args:
-            x: the features of every node.
-            real: how many of a replica's rows are nodes, where replicas are one behind the other;
-                the rows after them are padding, which counts for nothing and becomes 0.
-        """
-        if x.dim() == 2 and self.weight.dim() == 2:
-            parts = x.view(len(self.weight), -1, x.size(1))
-            if real is None:
-                real = torch.full((len(parts),), parts.size(1), device=x.device)
-            return self._without_padding(parts, real).view_as(x)
+
+class BatchNorm(_Norm):
+    """Batch normalisation over the nodes, as `torch.nn.BatchNorm1d`; for each replica on its own.
+
+    Args:
+        width: the number of features.
+        replicas: how many replicas stand side by side, ``x`` of the shape ``(N, R, width)``; None
+            for ``x`` of the shape ``(N, width)``.
+
+    Example:
+        >>> BatchNorm(1)(torch.tensor([[1.0], [3.0]])).round().flatten().tolist()
+        [-1.0, 1.0]
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalises by the nodes at hand in training, by those seen in training otherwise."""
         # In lockstep, what belongs to a replica is a part of a longer row, so these are copies.
         seen = self.mean.flatten().clone(), self.var.flatten().clone()
         learned = self.weight.reshape(-1), self.bias.reshape(-1)
@@ -61,23 +69,75 @@ class BatchNorm(nn.Module):
                 old.copy_(new.view_as(old))
         return out
 
-    def _without_padding(self, parts: Tensor, real: Tensor) -> Tensor:
-        rows = torch.arange(parts.size(1), device=parts.device)
-        there = (rows < real.unsqueeze(1)).unsqueeze(2)
-        mean, var = self.mean, self.var
-        if self.training:
-            count = real.unsqueeze(1)
-            mean = torch.where(there, parts, 0).sum(1) / count
-        far = torch.where(there, parts - mean.unsqueeze(1), 0)
-        if self.training:
-            var = far.square().sum(1) / count
-            with torch.no_grad():
-                self.mean.lerp_(mean, MOMENTUM)
-                self.var.lerp_(var * count / (count - 1).clamp(min=1), MOMENTUM)
-        scale = self.weight * (var + EPSILON).rsqrt()
-        out = torch.addcmul(self.bias.unsqueeze(1), far, scale.unsqueeze(1))
-        return torch.where(there, out, 0)
 
-    def __repr__(self) -> str:
-        replicas = "" if self.weight.dim() == 1 else f", replicas={len(self.weight)}"
-        return f"BatchNorm({self.weight.size(-1)}{replicas})"
+class NodeNorm(_Norm):
+    """`torch.nn.BatchNorm1d` over the nodes of every replica, each as often as it counts.
+
+    Args:
+        width: the number of features.
+        replicas: how many replicas, whose nodes are equal parts of the rows; None for one.
+        relu: whether a ReLU follows.
+
+    Example:
+        >>> norm = NodeNorm(1)
+        >>> x, times = torch.tensor([[1.0], [3.0], [99.0]]), torch.tensor([1.0, 1.0, 0.0])
+        >>> norm(x, times)[:2].detach().round().flatten().tolist()
+        [-1.0, 1.0]
+    """
+
+    def __init__(self, width: int, replicas: int | None = None, relu: bool = False) -> None:
+        super().__init__(width, replicas)
+        self.relu = relu
+
+    def forward(self, x: Tensor, times: Tensor | None = None) -> Tensor:
+        """Normalises by the nodes at hand in training, by those seen in training otherwise.
+
+        Args:
+            x: the features of every node.
+            times: how often every row counts, once if this is left out; 0 for padding.
+        """
+        width = x.size(1)
+        times = x.new_ones(len(x)) if times is None else times
+        weight, bias, mean, var = (
+            t.view(-1, width) for t in (self.weight, self.bias, self.mean, self.var)
+        )
+        if norm_kernels is not None and self.training and fits_kernels(x):
+            out: Tensor = _Normalise.apply(  # type: ignore[no-untyped-call]
+                x, times, weight, bias, mean, var, self.relu
+            )
+            return out
+        parts, (mean, var) = x.view(len(weight), -1, width), (mean.unsqueeze(1), var.unsqueeze(1))
+        if self.training:
+            counts = times.view(len(weight), -1, 1)
+            total = counts.sum(1, keepdim=True).clamp(min=1)
+            seen_mean, seen_var = mean, var
+            mean = (parts * counts).sum(1, keepdim=True) / total
+            var = ((parts - mean).square() * counts).sum(1, keepdim=True) / total
+            with torch.no_grad():
+                seen_mean.lerp_(mean, MOMENTUM)
+                seen_var.lerp_(var * total / (total - 1).clamp(min=1), MOMENTUM)
+        slope = (var + EPSILON).rsqrt() * weight.unsqueeze(1)
+        out = ((parts - mean) * slope + bias.unsqueeze(1)).view_as(x)
+        return out.relu() if self.relu else out
+
+
+class _Normalise(Function):
+    """Normalisation in training, by our kernels."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, times: Tensor, weight: Tensor, *others: Any) -> Tensor:
+        *state, ctx.relu = others
+        x = x.contiguous()
+        out: Tensor
+        out, known = norm_kernels.normalise(
+            x, times, weight, *state, EPSILON, MOMENTUM, relu=ctx.relu
+        )
+        ctx.save_for_backward(x, out, times, weight, known)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, out, *rest = ctx.saved_tensors
+        to_x, *to_weights = norm_kernels.gradient(x, out, grad.contiguous(), *rest, ctx.relu)
+        return to_x, None, *to_weights, None, None, None

@@ -115,46 +115,52 @@ class _PoolRelu(Function):
 
 
 def gather_pool(
-    table: Tensor, source: Tensor, weight: Tensor, bias: Tensor, ptr: Tensor, assignment: Tensor
+    table: Tensor,
+    source: Tensor,
+    copies: Tensor,
+    real: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    ptr: Tensor,
+    assignment: Tensor,
 ) -> Tensor:
     """``S relu(table[source] W + b)`` for replicas, without writing down the rows that are taken.
 
     Args:
         table: rows of features; they get no gradient.
         source: the row that every node has; nodes of one cluster are neighbours.
-        weight: one matrix a replica; replicas have equally many nodes.
+        copies: how many nodes each row of the table stands for.
+        real: how many rows of every replica are no padding; padding comes behind them.
+        weight: one matrix a replica; replicas have equally many rows.
         bias: one row a replica.
         ptr: where the members of every cluster begin.
         assignment: the cluster of every node.
     """
     if _has_kernel(bias, len(source)):
         summed: Tensor = _GatherPool.apply(  # type: ignore[no-untyped-call]
-            table, source, weight, bias, ptr, assignment
+            table, source, copies, real, weight, bias, ptr, assignment
         )
         return summed
     parts = take_rows(table, source).view(len(weight), -1, table.size(1))
     hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
-    return pool_relu(hidden, ptr, assignment)
+    return pool_relu(hidden * copies.index_select(0, source).unsqueeze(1), ptr, assignment)
 
 
 class _GatherPool(Function):
     @staticmethod
-    def forward(ctx: Any, table: Tensor, source: Tensor, *others: Tensor) -> Tensor:
-        weight, bias, ptr, assignment = others
-        hidden = gather_kernels.gathered_product(table, source, weight, bias)
-        ctx.save_for_backward(table, source, hidden, assignment)
-        ctx.replicas = len(weight)
+    def forward(ctx: Any, *given: Tensor) -> Tensor:
+        *rows, weight, bias, ptr, assignment = given
+        hidden = gather_kernels.gathered_product(*rows, weight, bias)
+        ctx.save_for_backward(*rows, assignment, hidden)
         summed: Tensor = kernels.sum_rows(hidden, ptr, relu=True)
         return summed
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        table, source, hidden, assignment = ctx.saved_tensors
-        to_weight, to_bias = gather_kernels.gathered_gradient(
-            table, source, grad, assignment, hidden, ctx.replicas
-        )
-        return None, None, to_weight, to_bias, None, None
+        *rows, assignment, hidden = ctx.saved_tensors
+        found = gather_kernels.gathered_gradient(*rows, grad, assignment, hidden)
+        return None, None, None, None, *found, None, None
 
 
 class _Unpool(Function):

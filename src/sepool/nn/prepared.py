@@ -27,6 +27,8 @@ class PreparedBatch:
         there: which graphs count, one row a replica; empty where there is no padding.
         real: how many nodes every replica has on a level, by level, before its padding begins;
             empty where there is none.
+        copies: how many nodes each row of ``x`` stands for: nodes of one cluster that see the same
+            are one row. None where all rows are nodes.
     """
 
     x: Tensor
@@ -38,3 +40,4 @@ class PreparedBatch:
     largest: int = 0
     there: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.bool))
     real: Sequence[Tensor] = ()
+    copies: Tensor | None = None

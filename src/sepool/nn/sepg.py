@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import CONVS, GCN, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
-from sepool.nn.norm import BatchNorm
+from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import gather_pool, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
@@ -92,7 +92,7 @@ class SEPG(nn.Module):
         self.convs = nn.ModuleList(
             make_conv(conv, a, b, replicas) for a, b in itertools.pairwise(widths)
         )
-        self.norms = nn.ModuleList(BatchNorm(hidden, replicas) for _ in range(layers * norm))
+        self.norms = nn.ModuleList(NodeNorm(hidden, replicas) for _ in range(layers * norm))
         seen = hidden * layers + (in_channels if input_link else 0)
         self.first = Linear(seen, hidden, replicas=replicas)
         self.second = Linear(hidden, hidden // 2, replicas=replicas)
@@ -128,42 +128,54 @@ class SEPG(nn.Module):
             a = pooled_adjacency(levels, level, self.binary) if level else nodes
             conv = self.convs[i]
             if isinstance(conv, Conv):
-                out: Tensor = conv(x, conv.prepare(a))
-                return out
+                return self._normed(i, conv(x, conv.prepare(a)))
             edges = torch.stack([a.index, a.row]) if level else edge_index
-            return call_conv(conv, x, edges, a.weight if level else edge_weight)
+            return self._normed(i, call_conv(conv, x, edges, a.weight if level else edge_weight))
 
         link = read_out(x, levels, 0) if self.input_link else None
         return self.blockwise(x, levels, convolve, link)
 
     def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The logits of every graph in a batch that is prepared already."""
+        if batch.copies is not None and self.reduce != "sum":
+            raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
         def convolve(i: int, level: int, x: Tensor) -> Tensor:
             conv = self.convs[i]
             if i == 0 and batch.gathered and isinstance(conv, GatheringConv):
-                return conv.combine(x)
-            out: Tensor = conv(x, batch.prepared[level])
-            return out
+                x = conv.combine(x)
+            else:
+                x = conv(x, batch.prepared[level])
+            copies = _copies(batch) if level == 0 else None
+            if self.norms:
+                x = self._normed(i, x, _times(batch, level, len(x), copies))
+            # ReLU and a sum follow, so that nodes in one row can be multiplied here.
+            return x if copies is None else x * copies.unsqueeze(1)
 
         x, pooled = batch.x, None
         if batch.source is not None:
             pooled = self._first_pooled(batch)
             x = x if pooled is not None else take_rows(x, batch.source)
-        levels, link, real = batch.levels, batch.link, batch.real
-        return self.classify(self.blockwise(x, levels, convolve, link, pooled, real))
+        return self.classify(self.blockwise(x, batch.levels, convolve, batch.link, pooled))
+
+    def _normed(self, i: int, x: Tensor, times: Tensor | None = None) -> Tensor:
+        """What follows convolution ``i`` where there is batch normalisation."""
+        normed: Tensor = self.norms[i](x.relu(), times) if self.norms else x
+        return normed
 
     def _first_pooled(self, batch: PreparedBatch) -> Tensor | None:
         """The first block in one go, where it can be done: the widest one by far."""
-        conv, source = self.convs[0], batch.source
+        conv, source, copies = self.convs[0], batch.source, batch.copies
         fits = isinstance(conv, GCN) and batch.gathered and self.blocks and not self.norms
-        fits = fits and self.reduce == "sum"
+        fits = fits and self.reduce == "sum" and len(batch.real) > 0
         if not fits or source is None or self.replicas is None:
             return None
         linear: Linear = conv.linear  # type: ignore[assignment]
         assert linear.bias is not None
+        copies = torch.ones_like(batch.x[:, 0]) if copies is None else copies
+        rows = batch.x, source, copies, batch.real[0]
         ptr, assignment, _ = family(batch.levels, 1)
-        return gather_pool(batch.x, source, linear.weight, linear.bias, ptr, assignment)
+        return gather_pool(*rows, linear.weight, linear.bias, ptr, assignment)
 
     def blockwise(
         self,
@@ -172,12 +184,11 @@ class SEPG(nn.Module):
         convolve: Callable[[int, int, Tensor], Tensor],
         link: Tensor | None = None,
         pooled: Tensor | None = None,
-        real: Sequence[Tensor] = (),
     ) -> Tensor:
         """The blocks, with convolution ``i`` on a level given as a function; all readouts.
 
         Where there are more convolutions than SEP layers, the last ones stay on one level. What the
-        first block pools may be known already. Of padding, ``real`` tells.
+        first block pools may be known already.
         """
         seen = [] if link is None else [link]
         level = 0
@@ -187,8 +198,6 @@ class SEPG(nn.Module):
                 seen.append(read_out(x, levels, level, self.readout))
                 continue
             x = convolve(i, level, x)
-            if self.norms:
-                x = self.norms[i](x.relu(), real[level] if real else None)
             if i < self.blocks:
                 level += 1
                 x = reduce_to(x, levels, level, self.reduce, relu=True)
@@ -202,6 +211,22 @@ class SEPG(nn.Module):
         first, second = self.drops
         logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
         return logits
+
+
+def _copies(batch: PreparedBatch) -> Tensor | None:
+    """How many nodes every row stands for, after the model took its rows."""
+    if batch.copies is None or batch.source is None:
+        return batch.copies
+    return batch.copies.index_select(0, batch.source)
+
+
+def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -> Tensor | None:
+    """How often every row of a level counts: not at all behind the ``real`` ones of a replica."""
+    if not batch.real:
+        return copies
+    places = torch.arange(rows // len(batch.real[level]), device=batch.x.device)
+    times = (places < batch.real[level].unsqueeze(1)).flatten().to(batch.x.dtype)
+    return times if copies is None else times * copies
 
 
 def make_conv(

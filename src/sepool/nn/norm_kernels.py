@@ -1,4 +1,4 @@
-"""`sepool.baselines.norm` on a GPU, in Triton: two passes over the nodes forward, two backward.
+"""`sepool.nn.norm.NodeNorm` on a GPU, in Triton: two passes over the nodes forward, two backward.
 
 The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to, and a
 second one joins that, always in the same order, before it goes over the rows again.
@@ -36,28 +36,28 @@ def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
 
 
 @triton.jit
-def _moments(x, real, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
+def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
              ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """How many nodes a chunk has, their mean, and the sum of their squared distances from it."""
+    """How often the rows of a chunk count, their mean, and their squared distances from it."""
     _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
     count = 0.0
     total = tl.zeros((WIDTH,), tl.float32)
     for begin in range(start, end, ROWS):
         row = begin + tl.arange(0, ROWS)
-        there = tl.load(real + row, mask=row < end, other=0) != 0
-        inside = there[:, None] & (column < width)[None, :]
+        often = tl.load(times + row, mask=row < end, other=0.0)
+        inside = (often > 0)[:, None] & (column < width)[None, :]
         values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
-        count += tl.sum(there.to(tl.float32), 0)
-        total += tl.sum(values, 0)
+        count += tl.sum(often, 0)
+        total += tl.sum(values * often[:, None], 0)
     mean = total / tl.maximum(count, 1.0)
     square = tl.zeros((WIDTH,), tl.float32)
     for begin in range(start, end, ROWS):
         row = begin + tl.arange(0, ROWS)
-        there = tl.load(real + row, mask=row < end, other=0) != 0
-        inside = there[:, None] & (column < width)[None, :]
+        often = tl.load(times + row, mask=row < end, other=0.0)
+        inside = (often > 0)[:, None] & (column < width)[None, :]
         values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
         apart = tl.where(inside, values - mean[None, :], 0.0)
-        square += tl.sum(apart * apart, 0)
+        square += tl.sum(apart * apart * often[:, None], 0)
     tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
     tl.store(means + place, mean, mask=column < width)
     tl.store(squares + place, square, mask=column < width)
@@ -127,10 +127,10 @@ def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.co
 
 
 @triton.jit
-def _gradient(x, out, grad, real, weight, known, sums, products, to_x, to_weight, to_bias, rows,
+def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weight, to_bias, rows,
               width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
-    """``w (g - real (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes."""
+    """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes."""
     replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
     wide = column < width
     mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
@@ -150,9 +150,9 @@ def _gradient(x, out, grad, real, weight, known, sums, products, to_x, to_weight
         if RELU:
             above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
         values = (tl.load(x + place, mask=inside, other=0.0) - mean[None, :]) * scale[None, :]
-        there = tl.load(real + row, mask=row < end, other=0) != 0
+        often = tl.load(times + row, mask=row < end, other=0.0)
         common = (total[None, :] + values * product[None, :]) / count[None, :]
-        above -= tl.where(there[:, None], common, 0.0)
+        above -= often[:, None] * common
         tl.store(to_x + place, above * slope[None, :], mask=inside)
 
 
@@ -164,7 +164,7 @@ def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, i
 
 def normalise(
     x: Tensor,
-    real: Tensor,
+    times: Tensor,
     weight: Tensor,
     bias: Tensor,
     seen_mean: Tensor,
@@ -175,14 +175,14 @@ def normalise(
 ) -> tuple[Tensor, Tensor]:
     """The normalised rows, and the mean, scale and count of every replica for the gradient.
 
-    Arguments as in `sepool.baselines.norm.NodeNorm`; weights and what was seen are matrices.
+    Arguments as in `sepool.nn.norm.NodeNorm`; weights and what was seen are matrices.
     """
     (replicas, width), rows = weight.shape, len(x) // len(weight)
     parts = torch.empty(3, replicas, CHUNKS, width, device=x.device)
     known, out = torch.empty(replicas, 3, width, device=x.device), torch.empty_like(x)
     grid, tile = _grid(replicas, width)
     strides = weight.stride(0), seen_mean.stride(0)
-    _moments[grid](x, real, *parts, rows, width, *tile)
+    _moments[grid](x, times, *parts, rows, width, *tile)
     _normalise[grid](
         x, weight, bias, seen_mean, seen_var, *parts, known, out, rows, width, *strides,
         epsilon, momentum, relu, *tile,
@@ -191,7 +191,7 @@ def normalise(
 
 
 def gradient(
-    x: Tensor, out: Tensor, grad: Tensor, real: Tensor, weight: Tensor, known: Tensor, relu: bool
+    x: Tensor, out: Tensor, grad: Tensor, times: Tensor, weight: Tensor, known: Tensor, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of the rows, the weight and the bias."""
     (replicas, width), rows = weight.shape, len(x) // len(weight)
@@ -200,7 +200,7 @@ def gradient(
     grid, tile = _grid(replicas, width)
     _gradient_sums[grid](x, out, grad, known, *sums, rows, width, relu, *tile)
     _gradient[grid](
-        x, out, grad, real, weight, known, *sums, to_x, *to_weights, rows, width,
+        x, out, grad, times, weight, known, *sums, to_x, *to_weights, rows, width,
         weight.stride(0), relu, *tile,
     )  # fmt: skip
     return to_x, to_weights[0], to_weights[1]
