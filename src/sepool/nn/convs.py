@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
-from sepool.nn.linear import Linear, add_rows
+from sepool.nn.linear import Linear, add_rows, affine
 from sepool.nn.ops import row_sums, rows_like, unpool
 
 
@@ -67,6 +67,10 @@ class GatheringConv(Conv):
     def combine(self, gathered: Tensor) -> Tensor:
         """The new features of every node, from what it sees."""
 
+    def linear_map(self) -> tuple[Tensor, Tensor | None] | None:
+        """``W`` and ``b``, where `combine` is ``X W + b`` and nothing else."""
+        return None
+
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
         return self.combine(self.gather(x, prepared))
@@ -102,6 +106,10 @@ class GCN(GatheringConv):
         """``X W + b``."""
         out: Tensor = self.linear(gathered)
         return out
+
+    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+        """``W`` and ``b``."""
+        return self.linear.weight, self.linear.bias
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features; of input and output, the narrower is propagated."""
@@ -159,10 +167,13 @@ class SAGE(GatheringConv):
         return torch.cat([mean, x], -1)
 
     def combine(self, gathered: Tensor) -> Tensor:
-        """``X_1 W_1 + X_2 W_2 + b``."""
-        mean, own = gathered.chunk(2, dim=-1)
-        out: Tensor = self.neighbours(mean.contiguous()) + self.root(own.contiguous())
-        return out
+        """``X_1 W_1 + X_2 W_2 + b``, as one product."""
+        return affine(gathered, *self.linear_map())
+
+    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+        """``W_1`` above ``W_2``, and ``b``."""
+        weights = self.neighbours.weight, self.root.weight
+        return torch.cat(weights, -2), self.neighbours.bias
 
 
 class Cheb(GatheringConv):
@@ -194,10 +205,12 @@ class Cheb(GatheringConv):
         return torch.cat([x, prepared.adjacency.propagate(x)], -1)
 
     def combine(self, gathered: Tensor) -> Tensor:
-        """``X_1 W_1 + X_2 W_2 + b``."""
-        own, spread = gathered.chunk(2, dim=-1)
-        out: Tensor = self.root(own.contiguous()) + self.laplacian(spread.contiguous())
-        return out
+        """``X_1 W_1 + X_2 W_2 + b``, as one product."""
+        return affine(gathered, *self.linear_map())
+
+    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+        """``W_1`` above ``W_2``, and ``b``."""
+        return torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias
 
 
 class GAT(Conv):

@@ -24,6 +24,19 @@ def side_by_side(x: Tensor, weight: Tensor) -> Tensor:
     return (x.transpose(0, 1) @ weight).transpose(0, 1).contiguous()
 
 
+def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``x W + b``, alone or of many replicas (see `Linear`)."""
+    if x.dim() == 2 and weight.dim() == 3:
+        parts = x.view(len(weight), -1, weight.size(1))
+        if bias is None:
+            return (parts @ weight).flatten(0, 1)
+        return torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    if x.dim() == 2:
+        return x @ weight if bias is None else torch.addmm(bias, x, weight)
+    out = x @ weight if weight.dim() == 2 else side_by_side(x, weight)
+    return out if bias is None else out + bias
+
+
 class Linear(nn.Module):
     """``x W + b``, alone or for many replicas at once.
 
@@ -64,20 +77,11 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """One row in, one row out."""
-        if self.weight.dim() == 3 and x.dim() == 2 and self.bias is not None:
-            parts = x.view(len(self.weight), -1, self.in_channels)
-            return torch.baddbmm(self.bias.unsqueeze(1), parts, self.weight).flatten(0, 1)
-        if self.weight.dim() == 2 and x.dim() == 2 and self.bias is not None:
-            return torch.addmm(self.bias, x, self.weight)
-        return self.shift(self.product(x))
+        return affine(x, self.weight, self.bias)
 
     def product(self, x: Tensor) -> Tensor:
         """``x W`` alone."""
-        if self.weight.dim() == 2:
-            return x @ self.weight
-        if x.dim() == 3:
-            return side_by_side(x, self.weight)
-        return (x.view(len(self.weight), -1, self.in_channels) @ self.weight).flatten(0, 1)
+        return affine(x, self.weight)
 
     def product_of(self, blocks: Sequence[Tensor]) -> Tensor:
         """``x W``, for an ``x`` whose columns come in blocks that need not be joined."""

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import CONVS, GCN, Conv, GatheringConv
+from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
@@ -166,16 +166,16 @@ class SEPG(nn.Module):
     def _first_pooled(self, batch: PreparedBatch) -> Tensor | None:
         """The first block in one go, where it can be done: the widest one by far."""
         conv, source, copies = self.convs[0], batch.source, batch.copies
-        fits = isinstance(conv, GCN) and batch.gathered and self.blocks and not self.norms
-        fits = fits and self.reduce == "sum" and len(batch.real) > 0
-        if not fits or source is None or self.replicas is None:
+        fits = batch.gathered and self.blocks > 0 and self.reduce == "sum" and not self.norms
+        known = conv.linear_map() if fits and isinstance(conv, GatheringConv) else None
+        if known is None or source is None or not batch.real:
             return None
-        linear: Linear = conv.linear  # type: ignore[assignment]
-        assert linear.bias is not None
+        weight, bias = known
+        if weight.dim() == 2 or bias is None:
+            return None
         copies = torch.ones_like(batch.x[:, 0]) if copies is None else copies
-        rows = batch.x, source, copies, batch.real[0]
         ptr, assignment, _ = family(batch.levels, 1)
-        return gather_pool(*rows, linear.weight, linear.bias, ptr, assignment)
+        return gather_pool(batch.x, source, copies, batch.real[0], weight, bias, ptr, assignment)
 
     def blockwise(
         self,
