@@ -58,8 +58,11 @@ def main() -> None:
         for width in (2, 4, 16):
             attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
     for aligned in (False, True):
-        attempt(gather_kernels._product, _sides(gather_kernels.PRODUCT), aligned)
-        attempt(gather_kernels._gradient, _sides(gather_kernels.GRADIENT), aligned)
+        for own, last in product((False, True), repeat=2):
+            flags = {"OWN": own, "LAST": last}
+            attempt(gather_kernels._product, {**flags, **_sides(gather_kernels.PRODUCT)}, aligned)
+            attempt(gather_kernels._gradient, {**flags, **_sides(gather_kernels.GRADIENT)}, aligned)
+            attempt(gather_kernels._back, {"LAST": last, **_sides(gather_kernels.PRODUCT)}, aligned)
         cut_batches(aligned)
     baselines()
 

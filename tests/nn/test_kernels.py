@@ -99,37 +99,41 @@ def test_dropout_of_replicas(shape, side_by_side):
 
 
 @pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("shape", [(2, 150, 40, 20, 64), (3, 300, 9, 107, 128), (1, 40, 5, 33, 16)])
-def test_products_of_gathered_rows(shape, padded):
-    """Products, their ReLU summed to parents, and the gradients of weights and biases."""
-    replicas, rows, parents, depth, width = shape
+@pytest.mark.parametrize("widths", [(20, 64), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
+@pytest.mark.parametrize("shape", [(2, 150, 40), (3, 300, 9)])
+def test_products_of_gathered_rows(shape, widths, padded):
+    """Products, the ReLU of the last summed to parents, and the gradients of the weights."""
+    replicas, rows, parents = shape
     generator = torch.Generator().manual_seed(0)
-    sizes = ((50, depth), (replicas, depth, width), (replicas, width), (replicas * parents, width))
-    table, weight, bias, above = (torch.randn(*size, generator=generator) for size in sizes)
+
+    def draw(*size):
+        return torch.randn(*size, generator=generator)
+
+    table, above = draw(50, widths[0]), draw(replicas * parents, widths[-1])
+    weights = [draw(replicas, a, b).div(a**0.5).requires_grad_() for a, b in pairwise(widths)]
+    biases = [draw(replicas, b).requires_grad_() for b in widths[1:]]
     copies = torch.randint(1, 4, (50,), generator=generator).float()
     real = (
-        torch.tensor([rows, rows // 3, 0][:replicas]) if padded else torch.full((replicas,), rows)
+        torch.tensor([rows, rows // 3, 0][:replicas]) if padded else torch.tensor([rows] * replicas)
     )
     source = torch.randint(0, 50, (replicas * rows,), generator=generator)
     inside = torch.randint(0, parents, (replicas, rows), generator=generator).sort().values
     assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten()
     there = (torch.arange(rows) < real[:, None]).flatten()
-    weight.requires_grad_(), bias.requires_grad_()
-    parts = table[source].view(replicas, rows, depth)
-    hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    hidden = table[source]
+    for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+        parts = (hidden.relu() if i else hidden).view(replicas, rows, -1)
+        hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
     hidden = hidden * (copies[source] * there)[:, None]
     pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
-    expected = torch.autograd.grad(pooled, [weight, bias], above)
-    given = [part.to(DEVICE) for part in (table, source, copies, real)]
-    found = gather_kernels.gathered_product(
-        *given, weight.detach().to(DEVICE), bias.detach().to(DEVICE)
-    )
-    torch.testing.assert_close(found.cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
-    pull = above.to(DEVICE), assignment.to(DEVICE)
-    for mine, theirs in zip(
-        gather_kernels.gathered_gradient(*given, *pull, found), expected, strict=True
-    ):
-        torch.testing.assert_close(mine.cpu(), theirs, atol=2e-4, rtol=1e-4)
+    expected = torch.autograd.grad(pooled, [*weights, *biases], above)
+    weights, biases = ([t.detach().to(DEVICE) for t in some] for some in (weights, biases))
+    given = gather_kernels.Rows(*(t.to(DEVICE) for t in (table, source, copies, real, assignment)))
+    found = gather_kernels.products(given, weights, biases)
+    torch.testing.assert_close(found[-1].cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
+    to_weights, to_biases = gather_kernels.gradients(given, weights, found, above.to(DEVICE))
+    for mine, theirs in zip([*to_weights, *to_biases], expected, strict=True):
+        torch.testing.assert_close(mine.cpu(), theirs, atol=5e-4, rtol=1e-4)
 
 
 def test_every_kernel_compiles_for_a_gpu():

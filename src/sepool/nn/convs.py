@@ -67,9 +67,9 @@ class GatheringConv(Conv):
     def combine(self, gathered: Tensor) -> Tensor:
         """The new features of every node, from what it sees."""
 
-    def linear_map(self) -> tuple[Tensor, Tensor | None] | None:
-        """``W`` and ``b``, where `combine` is ``X W + b`` and nothing else."""
-        return None
+    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
+        """Of `combine`, where it is ``X W + b`` with ReLU between layers, every ``W`` and ``b``."""
+        return []
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
@@ -107,9 +107,9 @@ class GCN(GatheringConv):
         out: Tensor = self.linear(gathered)
         return out
 
-    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
         """``W`` and ``b``."""
-        return self.linear.weight, self.linear.bias
+        return [(self.linear.weight, self.linear.bias)]
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features; of input and output, the narrower is propagated."""
@@ -144,6 +144,10 @@ class GIN(GatheringConv):
         out: Tensor = self.second(self.first(gathered).relu())
         return out
 
+    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
+        """Both."""
+        return [(layer.weight, layer.bias) for layer in (self.first, self.second)]
+
 
 class SAGE(GatheringConv):
     """Hamilton et al., "Inductive representation learning on large graphs", 2017.
@@ -168,12 +172,12 @@ class SAGE(GatheringConv):
 
     def combine(self, gathered: Tensor) -> Tensor:
         """``X_1 W_1 + X_2 W_2 + b``, as one product."""
-        return affine(gathered, *self.linear_map())
+        return affine(gathered, *self.layers()[0])
 
-    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
         """``W_1`` above ``W_2``, and ``b``."""
         weights = self.neighbours.weight, self.root.weight
-        return torch.cat(weights, -2), self.neighbours.bias
+        return [(torch.cat(weights, -2), self.neighbours.bias)]
 
 
 class Cheb(GatheringConv):
@@ -206,11 +210,11 @@ class Cheb(GatheringConv):
 
     def combine(self, gathered: Tensor) -> Tensor:
         """``X_1 W_1 + X_2 W_2 + b``, as one product."""
-        return affine(gathered, *self.linear_map())
+        return affine(gathered, *self.layers()[0])
 
-    def linear_map(self) -> tuple[Tensor, Tensor | None]:
+    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
         """``W_1`` above ``W_2``, and ``b``."""
-        return torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias
+        return [(torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias)]
 
 
 class GAT(Conv):

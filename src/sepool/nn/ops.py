@@ -6,7 +6,7 @@ sums again: what is pooled forward is copied backward, and the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -119,8 +119,7 @@ def gather_pool(
     source: Tensor,
     copies: Tensor,
     real: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    layers: Sequence[tuple[Tensor, Tensor]],
     ptr: Tensor,
     assignment: Tensor,
 ) -> Tensor:
@@ -131,36 +130,41 @@ def gather_pool(
         source: the row that every node has; nodes of one cluster are neighbours.
         copies: how many nodes each row of the table stands for.
         real: how many rows of every replica are no padding; padding comes behind them.
-        weight: one matrix a replica; replicas have equally many rows.
-        bias: one row a replica.
+        layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
+            Replicas have equally many nodes.
         ptr: where the members of every cluster begin.
         assignment: the cluster of every node.
     """
-    if _has_kernel(bias, len(source)):
+    if _has_kernel(layers[0][1], len(source)):
+        rows = table, source, copies, real, assignment
         summed: Tensor = _GatherPool.apply(  # type: ignore[no-untyped-call]
-            table, source, copies, real, weight, bias, ptr, assignment
+            *rows, ptr, *[tensor for layer in layers for tensor in layer]
         )
         return summed
-    parts = take_rows(table, source).view(len(weight), -1, table.size(1))
-    hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    hidden = take_rows(table, source)
+    for i, (weight, bias) in enumerate(layers):
+        parts = (hidden.relu() if i else hidden).view(len(weight), -1, weight.size(1))
+        hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
     return pool_relu(hidden * copies.index_select(0, source).unsqueeze(1), ptr, assignment)
 
 
 class _GatherPool(Function):
     @staticmethod
     def forward(ctx: Any, *given: Tensor) -> Tensor:
-        *rows, weight, bias, ptr, assignment = given
-        hidden = gather_kernels.gathered_product(*rows, weight, bias)
-        ctx.save_for_backward(*rows, assignment, hidden)
-        summed: Tensor = kernels.sum_rows(hidden, ptr, relu=True)
+        rows, ptr, layers = given[:5], given[5], [tensor.contiguous() for tensor in given[6:]]
+        weights, biases = layers[::2], layers[1::2]
+        found = gather_kernels.products(gather_kernels.Rows(*rows), weights, biases)
+        ctx.save_for_backward(*rows, *weights, *found)
+        summed: Tensor = kernels.sum_rows(found[-1], ptr, relu=True)
         return summed
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        *rows, assignment, hidden = ctx.saved_tensors
-        found = gather_kernels.gathered_gradient(*rows, grad, assignment, hidden)
-        return None, None, None, None, *found, None, None
+        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
+        weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        pairs = gather_kernels.gradients(gather_kernels.Rows(*rows), weights, found, grad)
+        return *[None] * 6, *[tensor for pair in zip(*pairs, strict=True) for tensor in pair]
 
 
 class _Unpool(Function):

@@ -167,15 +167,13 @@ class SEPG(nn.Module):
         """The first block in one go, where it can be done: the widest one by far."""
         conv, source, copies = self.convs[0], batch.source, batch.copies
         fits = batch.gathered and self.blocks > 0 and self.reduce == "sum" and not self.norms
-        known = conv.linear_map() if fits and isinstance(conv, GatheringConv) else None
-        if known is None or source is None or not batch.real:
-            return None
-        weight, bias = known
-        if weight.dim() == 2 or bias is None:
+        layers = conv.layers() if fits and isinstance(conv, GatheringConv) else []
+        known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
+        if not known or len(known) < len(layers) or source is None or not batch.real:
             return None
         copies = torch.ones_like(batch.x[:, 0]) if copies is None else copies
         ptr, assignment, _ = family(batch.levels, 1)
-        return gather_pool(batch.x, source, copies, batch.real[0], weight, bias, ptr, assignment)
+        return gather_pool(batch.x, source, copies, batch.real[0], known, ptr, assignment)
 
     def blockwise(
         self,
