@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from small_graphs import forest, graph_set, pyg_graphs
 from torch_geometric.data import Batch
 
-from sepool.bench.graphs import GraphSet
 from sepool.bench.loss import losses
 from sepool.bench.store import GraphStore
 from sepool.nn import SEPG
 from sepool.nn.convs import CONVS
-from sepool.packing import EdgeBlocks, Forest
 
 GRAPHS = graph_set()
 TREES = forest(GRAPHS)
@@ -110,34 +107,6 @@ def test_rows_taken_by_the_model(conv, options):
         outs.append([out.detach(), *(parameter.grad.clone() for parameter in model.parameters())])
     for a, b in zip(*outs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5 * max(1.0, a.abs().max().item()))
-
-
-def test_nodes_that_see_the_same_are_one_row():
-    """A star and a complete graph: the centre and one leaf, or one node, in every cluster."""
-    star = [(0, i) for i in range(1, 9)]
-    whole = [(i, j) for i in range(6) for j in range(i)]
-    parts = [np.array(edges + [(b, a) for a, b in edges]) for edges in (star, whole)]
-    row, col = np.concatenate([part[np.lexsort(part.T[::-1])] for part in parts]).T
-    counts, nodes = np.array([len(part) for part in parts]), np.array([9, 6])
-    graphs = GraphSet("TWO", nodes, EdgeBlocks(counts, row, col), None, np.array([0, 1]))
-    trees = Forest(np.array([[9, 1, 1, 1], [6, 2, 1, 1]]), np.zeros(11 + 9, np.int32))
-    trees.parent[14:17] = 1  # half of the complete graph
-    plain, merged = (GraphStore(graphs, trees, CONVS["GCN"], by_source=b) for b in (False, True))
-    assert plain.copies is None
-    assert merged.copies is not None
-    assert sorted(merged.copies[:2].tolist()) == [1, 8]
-    assert merged.copies[2:].tolist() == [3, 3, 0]
-    assert merged.levels[0].counts.tolist() == [2, 2, 0]
-    assert merged.levels[1].sizes.tolist() == [2, 1, 1, 0]
-    ids = torch.tensor([[0, 1]])
-    model = SEPG(plain.num_features, 8, 2, replicas=1)
-    outs = []
-    for store in (plain, merged):
-        batch = store.batch(ids, store.shape(ids))
-        outs.append(batch.by_replica(model.forward_prepared(batch)))
-    torch.testing.assert_close(*outs)
-    with pytest.raises(ValueError, match="can be summed, not max"):
-        SEPG(plain.num_features, 8, 2, reduce="max", replicas=1).forward_prepared(batch)
 
 
 def test_padding_is_made_of_graphs():

@@ -16,14 +16,19 @@ from torch_geometric.data import Data
 
 from sepool.bench.cutting import Level, Rows, Shape, cut, cut_by_kernels, tables_for_kernels
 from sepool.bench.graphs import GraphSet
+from sepool.bench.merging import (
+    Merged,
+    adjacency_among,
+    kinds_by_neighbours,
+    kinds_by_rows,
+    merge,
+)
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
 from sepool.nn.ops import segment_sum, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
-
-EQUAL = 1e-6  # rows of features that differ by less are one
 
 
 @dataclass
@@ -56,7 +61,7 @@ class GraphStore:
         input_link: whether the summed input features are wanted.
         device: where all this lies.
         by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`), and
-            each as often as it counts: nodes of one cluster that see the same become one row.
+            each as often as it counts: nodes that are alike become one (`sepool.bench.merging`).
     """
 
     graphs: GraphSet
@@ -96,9 +101,10 @@ class GraphStore:
             self.link = self._with_empty(segment_sum(raw, whole.graph_ptr(0)))
         self.gathered = issubclass(self.conv, GatheringConv)
         x, self.copies = self._gather(raw, bottom), None
-        if self.by_source and 0 not in self._conv_numbers():
-            whole, x, copies = merge_equal(whole, x)
-            self.copies = self._with_empty(copies)
+        merged = self._merge(whole, x, bottom)
+        if merged is not None:
+            whole, x, bottom = merged.levels, x[merged.first], adjacency_among(bottom, merged.first)
+            self.copies = self._with_empty(merged.copies)
         self.x = self._with_empty(x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
@@ -150,6 +156,15 @@ class GraphStore:
             raw = conv.gather(raw, conv.prepare(bottom))
         return raw
 
+    def _merge(self, whole: Hierarchy, x: Tensor, bottom: Adjacency) -> Merged | None:
+        """Nodes that are alike as one, where the model can do with it."""
+        on_nodes = self.conv_levels.count(0) - int(self.gathered)  # convolutions along edges
+        if not self.by_source or on_nodes > int(self.conv.knows_twins):
+            return None
+        if self.gathered:
+            return merge(whole, kinds_by_rows(whole, x))
+        return merge(whole, kinds_by_neighbours(whole, x, bottom))
+
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)
 
@@ -164,30 +179,10 @@ class GraphStore:
             prepared = self.conv.prepare(a)
             if self.conv.node_is_loop and prepared.node is not None:
                 prepared = Prepared(_with_loops(prepared.adjacency, prepared.node))
+            if number == 0 and self.copies is not None:
+                prepared = Prepared(prepared.adjacency, self.copies[:-1].log().cpu().unsqueeze(1))
             rows = _rows(prepared, ptr, self.device)
         return Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
-
-
-def merge_equal(whole: Hierarchy, x: Tensor) -> tuple[Hierarchy, Tensor, Tensor]:
-    """Nodes of one cluster with equal rows as one row, and how many nodes every row stands for.
-
-    What sums clusters alone, sees no difference. Of nodes with the same neighbours, which are most
-    of an ego network, a few rows are left. Rows are equal up to the order in which they were summed
-    (a millionth).
-    """
-    cluster = whole.assignment(1)
-    generator = torch.Generator().manual_seed(0)
-    mark = x.double() @ torch.rand(x.size(1), dtype=torch.float64, generator=generator)
-    order = mark.round(decimals=6).argsort(stable=True)  # equal rows become neighbours
-    order = order[cluster[order].argsort(stable=True)]
-    x, cluster = x[order], cluster[order]
-    same = torch.isclose(x[1:], x[:-1], rtol=EQUAL, atol=EQUAL).all(1)
-    same &= cluster[1:] == cluster[:-1]
-    first = torch.nn.functional.pad(~same, (1, 0), value=True)
-    copies = torch.bincount(first.cumsum(0) - 1).to(x.dtype)
-    sizes = torch.bincount(cluster[first], minlength=whole.num_clusters(1))
-    merged = replace(whole, order=None, sizes=[sizes, *whole.sizes[1:]], num_nodes=len(copies))
-    return merged, x[first], copies
 
 
 def _weights(a: Adjacency) -> Tensor:

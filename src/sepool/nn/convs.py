@@ -35,6 +35,7 @@ class Conv(nn.Module, ABC):
     """A convolution over an adjacency, of which it needs what `prepare` returns."""
 
     node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
+    knows_twins = False  # whether `Prepared.node` is the logarithm of how many nodes a row is
 
     @staticmethod
     def prepare(a: Adjacency) -> Prepared:
@@ -224,6 +225,8 @@ class GAT(Conv):
     weights play no role.
     """
 
+    knows_twins = True
+
     def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
         super().__init__()
         self.linear = Linear(in_channels, out_channels, bias=False, replicas=replicas)
@@ -248,7 +251,10 @@ class GAT(Conv):
         target, source = self.score(x).unbind(-1)
         ptr, _, order = a.transpose()
         score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
-        share = edge_softmax(a, F.leaky_relu(score, 0.2))
+        score = F.leaky_relu(score, 0.2)
+        if prepared.node is not None:  # a neighbour that is many weighs as many
+            score = score + rows_like(prepared.node.index_select(0, a.index), score)
+        share = edge_softmax(a, score)
         return add_rows(attend(a, x, share), self.bias)
 
     def reset_parameters(self) -> None:
