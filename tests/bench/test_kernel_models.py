@@ -1,0 +1,56 @@
+"""Whole models with the Triton kernels, by their interpreter where there is no GPU, and without."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from small_graphs import forest, graph_set
+
+from sepool.bench.store import GraphStore
+from sepool.nn import SEPG, dropout, norm, ops, softmax
+from sepool.nn.convs import CONVS
+
+pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+GRAPHS = graph_set(12)
+TREES = forest(GRAPHS)
+
+
+@pytest.fixture
+def with_kernels(monkeypatch):
+    """From when it is called, kernels are taken for everything."""
+
+    def take():
+        for module, names in (
+            (ops, ("kernels", "gather_kernels")),
+            (norm, ("norm_kernels",)),
+            (softmax, ("softmax_kernels",)),
+            (dropout, ("kernels",)),
+        ):
+            for name in names:
+                monkeypatch.setattr(module, name, pytest.importorskip(f"sepool.nn.{name}"))
+            monkeypatch.setattr(module, "fits_kernels", lambda x: True)
+        monkeypatch.setattr(ops, "MANY", 0)
+
+    return take
+
+
+@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("conv", CONVS)
+def test_kernels_change_nothing(conv, norm, with_kernels):
+    torch.manual_seed(0)
+    store = GraphStore(GRAPHS, TREES, CONVS[conv], by_source=True, device=DEVICE)
+    ids = torch.tensor([[0, 3, 5], [7, 2, 12]], device=DEVICE)  # the last is no graph
+    batch = store.batch(ids, store.shape(ids, spare=0.2))
+    model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
+    outs = []
+    for kernels in (False, True):
+        if kernels:
+            with_kernels()
+        model.zero_grad()
+        out = batch.by_replica(model.forward_prepared(batch))
+        (out.square().sum(-1) * batch.there).sum().backward()
+        outs.append([out.detach()[batch.there], *(p.grad.clone() for p in model.parameters())])
+    for plain, by_kernels in zip(*outs, strict=True):
+        near = 1e-4 * max(1.0, plain.abs().max().item())
+        torch.testing.assert_close(by_kernels, plain, rtol=1e-4, atol=near)
