@@ -22,7 +22,7 @@ def with_kernels(monkeypatch):
 
     def take():
         for module, names in (
-            (ops, ("kernels", "gather_kernels")),
+            (ops, ("kernels", "layer_kernels")),
             (norm, ("norm_kernels",)),
             (softmax, ("softmax_kernels",)),
             (dropout, ("kernels",)),

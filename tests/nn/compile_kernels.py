@@ -17,7 +17,7 @@ from sepool.baselines import (
     selection_kernels,
 )
 from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
-from sepool.nn import gather_kernels, kernels, norm_kernels, softmax_kernels
+from sepool.nn import kernels, layer_kernels, norm_kernels, softmax_kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
 NUMBERS = ("rows", "width", "depth", "lines", "replicas", "start", "end")
@@ -58,11 +58,14 @@ def main() -> None:
         for width in (2, 4, 16):
             attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
     for aligned in (False, True):
-        for own, last in product((False, True), repeat=2):
-            flags = {"OWN": own, "LAST": last}
-            attempt(gather_kernels._product, {**flags, **_sides(gather_kernels.PRODUCT)}, aligned)
-            attempt(gather_kernels._gradient, {**flags, **_sides(gather_kernels.GRADIENT)}, aligned)
-            attempt(gather_kernels._back, {"LAST": last, **_sides(gather_kernels.PRODUCT)}, aligned)
+        for own, last, copies in product((False, True), repeat=3):
+            flags = {"OWN": own, "LAST": last, "COPIES": copies}
+            attempt(layer_kernels._product, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
+            for depth in (5, 20, 64, 369) if own and last and copies else (369,):
+                tile = _sides(layer_kernels._gradient_tile(depth))
+                attempt(layer_kernels._gradient, {**flags, **tile}, aligned)
+            flags = {"GATE": own, "LAST": last, "COPIES": copies}
+            attempt(layer_kernels._back, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
         cut_batches(aligned)
     baselines()
 

@@ -14,7 +14,7 @@ import torch
 GPU = torch.cuda.is_available()
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 kernels = pytest.importorskip("sepool.nn.kernels")
-gather_kernels = pytest.importorskip("sepool.nn.gather_kernels")
+layer_kernels = pytest.importorskip("sepool.nn.layer_kernels")
 from sepool.nn.dropout import SALT, Dropout  # noqa: E402
 
 DEVICE = "cuda" if GPU else "cpu"
@@ -98,42 +98,47 @@ def test_dropout_of_replicas(shape, side_by_side):
     torch.testing.assert_close(found.cpu(), layer(x.cpu()))
 
 
-@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("kind", ["nodes", "padded nodes", "table", "table of copies"])
 @pytest.mark.parametrize("widths", [(20, 64), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
-@pytest.mark.parametrize("shape", [(2, 150, 40), (3, 300, 9)])
-def test_products_of_gathered_rows(shape, widths, padded):
-    """Products, the ReLU of the last summed to parents, and the gradients of the weights."""
+@pytest.mark.parametrize("shape", [(2, 150, 40), (3, 600, 9)])
+def test_layers_summed_to_parents(shape, widths, kind):
+    """Products, the ReLU of the last summed to parents, and all gradients."""
     replicas, rows, parents = shape
     generator = torch.Generator().manual_seed(0)
 
     def draw(*size):
         return torch.randn(*size, generator=generator)
 
-    table, above = draw(50, widths[0]), draw(replicas * parents, widths[-1])
-    weights = [draw(replicas, a, b).div(a**0.5).requires_grad_() for a, b in pairwise(widths)]
-    biases = [draw(replicas, b).requires_grad_() for b in widths[1:]]
-    copies = torch.randint(1, 4, (50,), generator=generator).float()
-    real = (
-        torch.tensor([rows, rows // 3, 0][:replicas]) if padded else torch.tensor([rows] * replicas)
-    )
-    source = torch.randint(0, 50, (replicas * rows,), generator=generator)
+    own, padded = "nodes" in kind, kind not in ("nodes", "table")
+    x, above = draw(replicas * rows if own else 50, widths[0]), draw(replicas * parents, widths[-1])
+    weights = [draw(replicas, a, b).div(a**0.5) for a, b in pairwise(widths)]
+    biases = [draw(replicas, b) for b in widths[1:]]
+    source = None if own else torch.randint(0, 50, (replicas * rows,), generator=generator)
+    copies = torch.randint(1, 4, (50,), generator=generator).float() if "copies" in kind else None
+    real = torch.tensor([rows, rows // 3, 0][:replicas] if padded else [rows] * replicas)
     inside = torch.randint(0, parents, (replicas, rows), generator=generator).sort().values
     assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten()
     there = (torch.arange(rows) < real[:, None]).flatten()
-    hidden = table[source]
+    leaves = [t.requires_grad_() for t in (x, *weights, *biases)]
+    hidden = x if own else x[source]
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         parts = (hidden.relu() if i else hidden).view(replicas, rows, -1)
         hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
-    hidden = hidden * (copies[source] * there)[:, None]
+    times = there if copies is None else copies[source] * there
+    hidden = hidden * times[:, None]
     pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
-    expected = torch.autograd.grad(pooled, [*weights, *biases], above)
-    weights, biases = ([t.detach().to(DEVICE) for t in some] for some in (weights, biases))
-    given = gather_kernels.Rows(*(t.to(DEVICE) for t in (table, source, copies, real, assignment)))
-    found = gather_kernels.products(given, weights, biases)
+    expected = torch.autograd.grad(pooled, leaves, above)
+    x, *layers = (t.detach().to(DEVICE) for t in leaves)
+    weights, biases = layers[: len(weights)], layers[len(weights) :]
+    rest = [None if t is None else t.to(DEVICE) for t in (source, copies, real, assignment)]
+    given = layer_kernels.Rows(x, *rest)
+    found = layer_kernels.products(given, weights, biases)
     torch.testing.assert_close(found[-1].cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
-    to_weights, to_biases = gather_kernels.gradients(given, weights, found, above.to(DEVICE))
-    for mine, theirs in zip([*to_weights, *to_biases], expected, strict=True):
-        torch.testing.assert_close(mine.cpu(), theirs, atol=5e-4, rtol=1e-4)
+    to_x, *pairs = layer_kernels.gradients(given, weights, found, above.to(DEVICE), to_x=own)
+    for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):
+        if mine is not None:
+            near = 1e-4 * max(1, theirs.abs().max().item())
+            torch.testing.assert_close(mine.cpu(), theirs, atol=near, rtol=1e-4)
 
 
 def test_every_kernel_compiles_for_a_gpu():

@@ -18,10 +18,10 @@ from torch.autograd import Function
 MANY = 1 << 20  # numbers from which on our kernels win where every launch costs the CPU time
 _recorded = False  # whether a step is being recorded; nobody else launches anything meanwhile
 kernels: Any = None
-gather_kernels: Any = None
+layer_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import gather_kernels, kernels
+        from sepool.nn import kernels, layer_kernels
 
 
 def segment_sum(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
@@ -114,48 +114,50 @@ class _PoolRelu(Function):
         return take_rows(grad, assignment, gate=x), None, None, None
 
 
-def gather_pool(
-    table: Tensor,
-    source: Tensor,
-    copies: Tensor,
-    real: Tensor,
+def layers_pool(
+    x: Tensor,
     layers: Sequence[tuple[Tensor, Tensor]],
+    real: Tensor,
     ptr: Tensor,
     assignment: Tensor,
+    source: Tensor | None = None,
+    copies: Tensor | None = None,
 ) -> Tensor:
-    """``S relu(table[source] W + b)`` for replicas, without writing down the rows that are taken.
+    """``S relu(x W + b)`` for replicas, whose nodes are equal parts of the rows.
 
     Args:
-        table: rows of features; they get no gradient.
-        source: the row that every node has; nodes of one cluster are neighbours.
-        copies: how many nodes each row of the table stands for.
-        real: how many rows of every replica are no padding; padding comes behind them.
+        x: the features of every node, or a table of features, which gets no gradient.
         layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
-            Replicas have equally many nodes.
-        ptr: where the members of every cluster begin.
+        real: how many nodes of every replica are no padding; padding comes behind them.
+        ptr: where the members of every cluster begin; they are neighbours.
         assignment: the cluster of every node.
+        source: the row of the table that every node has; it is not written down.
+        copies: how many nodes each row of the table stands for.
     """
-    if _has_kernel(layers[0][1], len(source)):
-        rows = table, source, copies, real, assignment
-        summed: Tensor = _GatherPool.apply(  # type: ignore[no-untyped-call]
+    if _has_kernel(layers[0][1], len(assignment)):
+        rows = x, source, copies, real, assignment
+        summed: Tensor = _LayersPool.apply(  # type: ignore[no-untyped-call]
             *rows, ptr, *[tensor for layer in layers for tensor in layer]
         )
         return summed
-    hidden = take_rows(table, source)
+    hidden = x if source is None else take_rows(x, source)
     for i, (weight, bias) in enumerate(layers):
         parts = (hidden.relu() if i else hidden).view(len(weight), -1, weight.size(1))
         hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
-    return pool_relu(hidden * copies.index_select(0, source).unsqueeze(1), ptr, assignment)
+    if copies is not None and source is not None:
+        hidden = hidden * copies.index_select(0, source).unsqueeze(1)
+    return pool_relu(hidden, ptr, assignment)
 
 
-class _GatherPool(Function):
+class _LayersPool(Function):
     @staticmethod
-    def forward(ctx: Any, *given: Tensor) -> Tensor:
-        rows, ptr, layers = given[:5], given[5], [tensor.contiguous() for tensor in given[6:]]
+    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
+        rows = x.contiguous(), *given[:4]
+        layers = [tensor.contiguous() for tensor in given[5:]]
         weights, biases = layers[::2], layers[1::2]
-        found = gather_kernels.products(gather_kernels.Rows(*rows), weights, biases)
+        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases)
         ctx.save_for_backward(*rows, *weights, *found)
-        summed: Tensor = kernels.sum_rows(found[-1], ptr, relu=True)
+        summed: Tensor = kernels.sum_rows(found[-1], given[4], relu=True)
         return summed
 
     @staticmethod
@@ -163,8 +165,11 @@ class _GatherPool(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
         weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        pairs = gather_kernels.gradients(gather_kernels.Rows(*rows), weights, found, grad)
-        return *[None] * 6, *[tensor for pair in zip(*pairs, strict=True) for tensor in pair]
+        to_x, *pairs = layer_kernels.gradients(
+            layer_kernels.Rows(*rows), weights, found, grad, ctx.needs_input_grad[0]
+        )
+        to_layers = [tensor for pair in zip(*pairs, strict=True) for tensor in pair]
+        return to_x, *[None] * 5, *to_layers
 
 
 class _Unpool(Function):

@@ -17,7 +17,7 @@ from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import gather_pool, take_rows
+from sepool.nn.ops import layers_pool, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 
@@ -124,84 +124,82 @@ class SEPG(nn.Module):
         """What the classifier sees of every graph."""
         nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.kind)
 
-        def convolve(i: int, level: int, x: Tensor) -> Tensor:
+        def block(i: int, level: int, x: Tensor) -> Tensor:
             a = pooled_adjacency(levels, level, self.binary) if level else nodes
             conv = self.convs[i]
             if isinstance(conv, Conv):
-                return self._normed(i, conv(x, conv.prepare(a)))
-            edges = torch.stack([a.index, a.row]) if level else edge_index
-            return self._normed(i, call_conv(conv, x, edges, a.weight if level else edge_weight))
+                x = conv(x, conv.prepare(a))
+            else:
+                edges = torch.stack([a.index, a.row]) if level else edge_index
+                x = call_conv(conv, x, edges, a.weight if level else edge_weight)
+            return self._pooled(i, self._normed(i, x), levels, level)
 
         link = read_out(x, levels, 0) if self.input_link else None
-        return self.blockwise(x, levels, convolve, link)
+        return self.blockwise(x, levels, block, link)
 
     def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The logits of every graph in a batch that is prepared already."""
         if batch.copies is not None and self.reduce != "sum":
             raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
-        def convolve(i: int, level: int, x: Tensor) -> Tensor:
-            conv = self.convs[i]
-            if i == 0 and batch.gathered and isinstance(conv, GatheringConv):
+        def block(i: int, level: int, x: Tensor) -> Tensor:
+            conv, known = self.convs[i], i == 0 and batch.gathered
+            if layers := self._layers(i, batch):
+                assert isinstance(conv, GatheringConv)
+                x = x if known else conv.gather(x, batch.prepared[level])
+                ptr, assignment, _ = family(batch.levels, level + 1)
+                taken = () if level else (batch.source, batch.copies)
+                return layers_pool(x, layers, batch.real[level], ptr, assignment, *taken)
+            if i == 0 and batch.source is not None:
+                x = take_rows(x, batch.source)
+            if known and isinstance(conv, GatheringConv):
                 x = conv.combine(x)
             else:
                 x = conv(x, batch.prepared[level])
             copies = _copies(batch) if level == 0 else None
             if self.norms:
                 x = self._normed(i, x, _times(batch, level, len(x), copies))
-            # ReLU and a sum follow, so that nodes in one row can be multiplied here.
-            return x if copies is None else x * copies.unsqueeze(1)
+            if copies is not None:  # ReLU and a sum follow: it does not matter who multiplies
+                x = x * copies.unsqueeze(1)
+            return self._pooled(i, x, batch.levels, level)
 
-        x, pooled = batch.x, None
-        if batch.source is not None:
-            pooled = self._first_pooled(batch)
-            x = x if pooled is not None else take_rows(x, batch.source)
-        return self.classify(self.blockwise(x, batch.levels, convolve, batch.link, pooled))
+        return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
+
+    def _layers(self, i: int, batch: PreparedBatch) -> list[tuple[Tensor, Tensor]]:
+        """Those of block ``i``, where what it gathers is all that is not done in one go."""
+        conv = self.convs[i]
+        if i >= self.blocks or self.reduce != "sum" or self.norms or not batch.real:
+            return []
+        layers = conv.layers() if isinstance(conv, GatheringConv) else []
+        known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
+        return known if len(known) == len(layers) else []
 
     def _normed(self, i: int, x: Tensor, times: Tensor | None = None) -> Tensor:
         """What follows convolution ``i`` where there is batch normalisation."""
         normed: Tensor = self.norms[i](x.relu(), times) if self.norms else x
         return normed
 
-    def _first_pooled(self, batch: PreparedBatch) -> Tensor | None:
-        """The first block in one go, where it can be done: the widest one by far."""
-        conv, source, copies = self.convs[0], batch.source, batch.copies
-        fits = batch.gathered and self.blocks > 0 and self.reduce == "sum" and not self.norms
-        layers = conv.layers() if fits and isinstance(conv, GatheringConv) else []
-        known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
-        if not known or len(known) < len(layers) or source is None or not batch.real:
-            return None
-        copies = torch.ones_like(batch.x[:, 0]) if copies is None else copies
-        ptr, assignment, _ = family(batch.levels, 1)
-        return gather_pool(batch.x, source, copies, batch.real[0], known, ptr, assignment)
+    def _pooled(self, i: int, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
+        """What block ``i`` makes of its convolution: ReLU, and clusters of a level above."""
+        if i < self.blocks:
+            return reduce_to(x, levels, level + 1, self.reduce, relu=True)
+        return x.relu()
 
     def blockwise(
         self,
         x: Tensor,
         levels: Hierarchy,
-        convolve: Callable[[int, int, Tensor], Tensor],
+        block: Callable[[int, int, Tensor], Tensor],
         link: Tensor | None = None,
-        pooled: Tensor | None = None,
     ) -> Tensor:
-        """The blocks, with convolution ``i`` on a level given as a function; all readouts.
+        """All readouts, with block ``i`` on a level given as a function.
 
-        Where there are more convolutions than SEP layers, the last ones stay on one level. What the
-        first block pools may be known already.
+        Where there are more convolutions than SEP layers, the last ones stay on one level.
         """
         seen = [] if link is None else [link]
-        level = 0
         for i in range(len(self.convs)):
-            if i == 0 and pooled is not None:
-                x, level = pooled, 1
-                seen.append(read_out(x, levels, level, self.readout))
-                continue
-            x = convolve(i, level, x)
-            if i < self.blocks:
-                level += 1
-                x = reduce_to(x, levels, level, self.reduce, relu=True)
-            else:
-                x = x.relu()
-            seen.append(read_out(x, levels, level, self.readout))
+            x = block(i, min(i, self.blocks), x)
+            seen.append(read_out(x, levels, min(i + 1, self.blocks), self.readout))
         return torch.cat(seen, 1)
 
     def classify(self, seen: Tensor) -> Tensor:

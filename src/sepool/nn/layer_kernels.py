@@ -1,8 +1,9 @@
-"""Matrix products of gathered rows on a GPU, in Triton: the rows are never written down.
+"""Layers whose ReLU is summed to clusters, on a GPU, in Triton.
 
-Products are taken in three passes of TensorFloat-32, which together are as exact as float32. A row
-of the table can stand for several nodes (``copies``): as ReLU follows, its product is multiplied.
-Behind the ``real`` rows of a replica lies padding, on which no product is wasted.
+Products are taken in three passes of TensorFloat-32, which together are as exact as float32. Rows
+can be gathered from a table, and are not written down then; a row of the table can stand for
+several nodes (``copies``): as ReLU follows, its product is multiplied. Behind the ``real`` rows of
+a replica lies padding, on which no product is wasted.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from torch import Tensor
 # Rows, columns and summands of a tile, and the warps that share it: the fastest of 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
 GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 128, "num_warps": 4}
-PARTS = 8  # of every replica, whose gradients are summed afterwards
+PARTS, PART = 8, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
 
 @triton.jit
 def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN: tl.constexpr,
-             LAST: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
+             LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
              DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, times ``copies`` if it is the last product, else its ReLU; 0 for padding.
 
-    OWN: ``x`` has a row for every node, and is no table from which rows are gathered.
+    OWN: ``x`` has a row for every node, and is no table from which rows are gathered. COPIES: some
+    rows stand for several nodes.
     """
     replica = tl.program_id(2).to(tl.int64)
     row = tl.program_id(0) * TALL + tl.arange(0, TALL)
@@ -35,8 +37,7 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
     count = tl.load(real + replica)
     there = row < count
     place = replica * rows + row
-    taken = tl.load(source + place, mask=there, other=0)
-    line = place if OWN else taken
+    line = place if OWN else tl.load(source + place, mask=there, other=0)
     total = tl.zeros((TALL, WIDE), tl.float32)
     total += tl.load(bias + replica * width + column, mask=wide, other=0.0)[None, :]
     for start in range(0, tl.where(tl.program_id(0) * TALL < count, depth, 0), DEEP):
@@ -53,27 +54,30 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
             other=0.0,
         )
         total = tl.dot(a, b, total, input_precision="tf32x3")
-    if LAST:
+    if LAST and COPIES:
+        taken = tl.load(source + place, mask=there, other=0)
         total *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
-    else:
-        total = tl.where(there[:, None], tl.maximum(total, 0.0), 0.0)
+    if not LAST:
+        total = tl.maximum(total, 0.0)
+    total = tl.where(there[:, None], total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + place[:, None] * width + column[None, :], total, mask=inside)
 
 
 @triton.jit
 def _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-          LAST: tl.constexpr):  # fmt: skip
+          LAST: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
     """Part of the gradient of a product; that of the last one comes from the parents."""
     both = there[:, None] & wide[None, :]
     here = place[:, None] * width + column[None, :]
     if LAST:
         parent = tl.load(assignment + place, mask=there, other=0)
-        taken = tl.load(source + place, mask=there, other=0)
-        times = tl.load(copies + taken, mask=there, other=0.0)
         gate = tl.load(hidden + here, mask=both, other=0.0)
         grad = tl.load(above + parent[:, None] * width + column[None, :], mask=both, other=0.0)
-        grad = tl.where(gate > 0, grad * times[:, None], 0.0)
+        grad = tl.where(gate > 0, grad, 0.0)
+        if COPIES:
+            taken = tl.load(source + place, mask=there, other=0)
+            grad *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
     else:
         grad = tl.load(above + here, mask=both, other=0.0)
     return grad
@@ -81,8 +85,8 @@ def _pull(above, assignment, hidden, copies, source, place, column, there, wide,
 
 @triton.jit
 def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, depth, width,
-              OWN: tl.constexpr, LAST: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-              DEEP: tl.constexpr):  # fmt: skip
+              OWN: tl.constexpr, LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
+              WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Part of a replica's gradient, of equally many rows as every other part but the last."""
     replica = tl.program_id(2).to(tl.int64)
     part = tl.program_id(1)
@@ -102,7 +106,7 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
         place = replica * rows + row
         line = place if OWN else tl.load(source + place, mask=there, other=0)
         grad = _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-                     LAST)  # fmt: skip
+                     LAST, COPIES)  # fmt: skip
         a = tl.load(
             x + line[None, :] * depth + k[:, None],
             mask=there[None, :] & deep[:, None],
@@ -122,9 +126,9 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
 
 @triton.jit
 def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows, depth, width,
-          LAST: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-          DEEP: tl.constexpr):  # fmt: skip
-    """The gradient of what a product took, which was a ReLU: 0 where ``x`` is; none for padding."""
+          GATE: tl.constexpr, LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
+          WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+    """The gradient of what a product took; where that was a ReLU (GATE), 0 where ``x`` is."""
     replica = tl.program_id(2).to(tl.int64)
     row = tl.program_id(0) * TALL + tl.arange(0, TALL)
     column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
@@ -137,87 +141,106 @@ def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
         k = start + tl.arange(0, DEEP)
         deep = k < width
         grad = _pull(above, assignment, hidden, copies, source, place, k, there, deep, width,
-                     LAST)  # fmt: skip
+                     LAST, COPIES)  # fmt: skip
         b = tl.load(
             weight + (replica * depth + column)[None, :] * width + k[:, None],
             mask=deep[:, None] & wide[None, :],
             other=0.0,
         )
         total = tl.dot(grad, b, total, input_precision="tf32x3")
-    inside = there[:, None] & wide[None, :]
+    inside = (row < rows)[:, None] & wide[None, :]
     here = place[:, None] * depth + column[None, :]
-    gate = tl.load(x + here, mask=inside, other=0.0)
-    tl.store(out + here, tl.where(gate > 0, total, 0.0), mask=inside)
+    if GATE:
+        total = tl.where(tl.load(x + here, mask=inside, other=0.0) > 0, total, 0.0)
+    tl.store(out + here, total, mask=inside)
 
 
 class Rows(NamedTuple):
-    """The nodes of replicas, equally many each, and what they are gathered from.
+    """The nodes of replicas, equally many each, and their features.
 
     Attributes:
-        table: rows of features.
-        source: the row of every node.
-        copies: how many nodes each row of the table stands for.
+        x: rows of features.
+        source: the row of every node; None where every node has its own.
+        copies: how many nodes each row of ``x`` stands for; None where it is one.
         real: how many nodes of every replica are no padding.
         assignment: the parent of every node.
     """
 
-    table: Tensor
-    source: Tensor
-    copies: Tensor
+    x: Tensor
+    source: Tensor | None
+    copies: Tensor | None
     real: Tensor
     assignment: Tensor
 
     @property
     def nodes(self) -> int:
         """How many nodes a replica has."""
-        return len(self.source) // len(self.real)
+        return len(self.assignment) // len(self.real)
+
+    def pointers(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What kernels are told of the rows; anything stands for what is not there."""
+        source = self.real if self.source is None else self.source
+        return source, self.x if self.copies is None else self.copies, self.real
 
 
 def products(given: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> list[Tensor]:
-    """``table[source] W + b`` and its ReLU, again and again; the last as `_product` has it.
+    """``x W + b`` and its ReLU, again and again; the last as `_product` has it.
 
     Weights and biases, one a replica, are contiguous.
     """
     found: list[Tensor] = []
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         replicas, depth, width = weight.shape
-        out = given.table.new_empty(len(given.source), width)
-        x = found[-1] if found else given.table
-        grid = (*_tiles(given.nodes, width, PRODUCT), replicas)
+        out = given.x.new_empty(len(given.assignment), width)
+        x, own = (found[-1], True) if found else (given.x, given.source is None)
+        grid = (*_tiles(given.nodes, width), replicas)
+        flags = own, i + 1 == len(weights), given.copies is not None
         _product[grid](
-            x, given.source, given.copies, given.real, weight, bias, out,
-            given.nodes, depth, width, i > 0, i + 1 == len(weights), **PRODUCT,
-        )  # fmt: skip
+            x, *given.pointers(), weight, bias, out, given.nodes, depth, width, *flags, **PRODUCT
+        )
         found.append(out)
     return found
 
 
 def gradients(
-    given: Rows, weights: Sequence[Tensor], found: Sequence[Tensor], above: Tensor
-) -> tuple[list[Tensor], list[Tensor]]:
-    """The gradients of weights and biases, where ReLU of the last product was summed to parents."""
+    given: Rows,
+    weights: Sequence[Tensor],
+    found: Sequence[Tensor],
+    above: Tensor,
+    to_x: bool = False,
+) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
+    """The gradients of the rows, if wanted, the weights and the biases.
+
+    Given what `products` found, and the gradient of the clusters to which ReLU of it was summed.
+    """
     to_weights: list[Tensor] = []
     to_biases: list[Tensor] = []
-    rest, above = (given.source, given.copies, given.real), above.contiguous()
+    above, copies = above.contiguous(), given.copies is not None
+    parts = min(PARTS, triton.cdiv(given.nodes, PART))
     for i in reversed(range(len(weights))):
         replicas, depth, width = weights[i].shape
-        x, last = found[i - 1] if i else given.table, i + 1 == len(weights)
-        grad = above, given.assignment, found[i]
-        out, sums = x.new_empty(replicas, PARTS, depth, width), x.new_empty(replicas, PARTS, width)
-        tiles = triton.cdiv(depth, GRADIENT["DEEP"]) * triton.cdiv(width, GRADIENT["WIDE"])
-        _gradient[(tiles, PARTS, replicas)](
-            x, *rest, *grad, out, sums, given.nodes, depth, width, i > 0, last, **GRADIENT
+        x, own = (found[i - 1], True) if i else (given.x, given.source is None)
+        flags = i + 1 == len(weights), copies
+        told = (x, *given.pointers(), above, given.assignment, found[i])
+        out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
+        tile = _gradient_tile(depth)
+        tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
+        _gradient[(tiles, parts, replicas)](
+            *told, out, sums, given.nodes, depth, width, own, *flags, **tile
         )
-        to_weights.insert(0, out.sum(1))
-        to_biases.insert(0, sums.sum(1))
-        if i > 0:
-            above = x.new_empty(len(x), depth)
-            grid = (*_tiles(given.nodes, depth, PRODUCT), replicas)
-            _back[grid](
-                x, *rest, *grad, weights[i], above, given.nodes, depth, width, last, **PRODUCT
+        to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
+        to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
+        if i or to_x:
+            above = x.new_empty(len(given.assignment), depth)
+            _back[(*_tiles(given.nodes, depth), replicas)](
+                *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **PRODUCT
             )
-    return to_weights, to_biases
+    return above if to_x else None, to_weights, to_biases
 
 
-def _tiles(rows: int, width: int, tile: dict[str, int]) -> tuple[int, int]:
-    return triton.cdiv(rows, tile["TALL"]), triton.cdiv(width, tile["WIDE"])
+def _tiles(rows: int, width: int) -> tuple[int, int]:
+    return triton.cdiv(rows, PRODUCT["TALL"]), triton.cdiv(width, PRODUCT["WIDE"])
+
+
+def _gradient_tile(depth: int) -> dict[str, int]:
+    return {**GRADIENT, "DEEP": min(GRADIENT["DEEP"], max(16, triton.next_power_of_2(depth)))}
