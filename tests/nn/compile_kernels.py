@@ -58,16 +58,21 @@ def main() -> None:
         for width in (2, 4, 16):
             attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
     for aligned in (False, True):
-        for own, last, copies in product((False, True), repeat=3):
-            flags = {"OWN": own, "LAST": last, "COPIES": copies}
-            attempt(layer_kernels._product, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
-            for depth in (5, 20, 64, 369) if own and last and copies else (369,):
-                tile = _sides(layer_kernels._gradient_tile(depth))
-                attempt(layer_kernels._gradient, {**flags, **tile}, aligned)
-            flags = {"GATE": own, "LAST": last, "COPIES": copies}
-            attempt(layer_kernels._back, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
+        layers(aligned)
         cut_batches(aligned)
     baselines()
+
+
+def layers(aligned: bool) -> None:
+    """Compiles layers that are summed to parents: of a table and of nodes, one layer and two."""
+    for own, last, copies in ((0, 1, 1), (1, 1, 0), (0, 0, 1), (1, 1, 1)):
+        flags = {"OWN": bool(own), "LAST": bool(last), "COPIES": bool(copies)}
+        attempt(layer_kernels._product, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
+        tile = _sides(layer_kernels._gradient_tile(64 if own else 369))
+        attempt(layer_kernels._gradient, {**flags, **tile}, aligned)
+    for gate, copies in ((False, False), (True, True)):
+        flags = {"GATE": gate, "LAST": True, "COPIES": copies}
+        attempt(layer_kernels._back, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
