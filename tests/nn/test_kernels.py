@@ -98,11 +98,14 @@ def test_dropout_of_replicas(shape, side_by_side):
     torch.testing.assert_close(found.cpu(), layer(x.cpu()))
 
 
-@pytest.mark.parametrize("kind", ["nodes", "padded nodes", "table", "table of copies"])
+KINDS = ["nodes", "padded nodes", "padded nodes alone", "table", "table of copies", "table alone"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("widths", [(20, 64), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
 @pytest.mark.parametrize("shape", [(2, 150, 40), (3, 600, 9)])
 def test_layers_summed_to_parents(shape, widths, kind):
-    """Products, the ReLU of the last summed to parents, and all gradients."""
+    """Products, the ReLU of the last summed to parents or alone, and all gradients."""
     replicas, rows, parents = shape
     generator = torch.Generator().manual_seed(0)
 
@@ -110,7 +113,8 @@ def test_layers_summed_to_parents(shape, widths, kind):
         return torch.randn(*size, generator=generator)
 
     own, padded = "nodes" in kind, kind not in ("nodes", "table")
-    x, above = draw(replicas * rows if own else 50, widths[0]), draw(replicas * parents, widths[-1])
+    x = draw(replicas * rows if own else 50, widths[0])
+    above = draw(replicas * (rows if "alone" in kind else parents), widths[-1])
     weights = [draw(replicas, a, b).div(a**0.5) for a, b in pairwise(widths)]
     biases = [draw(replicas, b) for b in widths[1:]]
     source = None if own else torch.randint(0, 50, (replicas * rows,), generator=generator)
@@ -126,10 +130,13 @@ def test_layers_summed_to_parents(shape, widths, kind):
         hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
     times = there if copies is None else copies[source] * there
     hidden = hidden * times[:, None]
-    pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
+    pooled = hidden = hidden.relu() if "alone" in kind else hidden
+    if "alone" not in kind:
+        pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
     expected = torch.autograd.grad(pooled, leaves, above)
     x, *layers = (t.detach().to(DEVICE) for t in leaves)
     weights, biases = layers[: len(weights)], layers[len(weights) :]
+    assignment = None if "alone" in kind else assignment
     rest = [None if t is None else t.to(DEVICE) for t in (source, copies, real, assignment)]
     given = layer_kernels.Rows(x, *rest)
     found = layer_kernels.products(given, weights, biases)

@@ -1,4 +1,4 @@
-"""Layers whose ReLU is summed to clusters, on a GPU, in Triton.
+"""Layers whose ReLU may be summed to clusters, on a GPU, in Triton.
 
 Products are taken in three passes of TensorFloat-32, which together are as exact as float32. Rows
 can be gathered from a table, and are not written down then; a row of the table can stand for
@@ -163,19 +163,24 @@ class Rows(NamedTuple):
         source: the row of every node; None where every node has its own.
         copies: how many nodes each row of ``x`` stands for; None where it is one.
         real: how many nodes of every replica are no padding.
-        assignment: the parent of every node.
+        assignment: the parent of every node; None where nothing is summed.
     """
 
     x: Tensor
     source: Tensor | None
     copies: Tensor | None
     real: Tensor
-    assignment: Tensor
+    assignment: Tensor | None
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return len(self.x if self.source is None else self.source)
 
     @property
     def nodes(self) -> int:
         """How many nodes a replica has."""
-        return len(self.assignment) // len(self.real)
+        return self.size // len(self.real)
 
     def pointers(self) -> tuple[Tensor, Tensor, Tensor]:
         """What kernels are told of the rows; anything stands for what is not there."""
@@ -184,17 +189,18 @@ class Rows(NamedTuple):
 
 
 def products(given: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> list[Tensor]:
-    """``x W + b`` and its ReLU, again and again; the last as `_product` has it.
+    """``x W + b`` and its ReLU, again and again; the last without, where it is summed to parents.
 
     Weights and biases, one a replica, are contiguous.
     """
     found: list[Tensor] = []
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         replicas, depth, width = weight.shape
-        out = given.x.new_empty(len(given.assignment), width)
+        out = given.x.new_empty(given.size, width)
         x, own = (found[-1], True) if found else (given.x, given.source is None)
         grid = (*_tiles(given.nodes, width), replicas)
-        flags = own, i + 1 == len(weights), given.copies is not None
+        last = i + 1 == len(weights) and given.assignment is not None
+        flags = own, last, given.copies is not None
         _product[grid](
             x, *given.pointers(), weight, bias, out, given.nodes, depth, width, *flags, **PRODUCT
         )
@@ -211,17 +217,19 @@ def gradients(
 ) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
     """The gradients of the rows, if wanted, the weights and the biases.
 
-    Given what `products` found, and the gradient of the clusters to which ReLU of it was summed.
+    Given what `products` found, and the gradient of that, or of the clusters that sum it.
     """
     to_weights: list[Tensor] = []
     to_biases: list[Tensor] = []
-    above, copies = above.contiguous(), given.copies is not None
+    above, copies, parents = above.contiguous(), given.copies is not None, given.assignment
+    if parents is None:
+        above, parents = above * (found[-1] > 0), given.real
     parts = min(PARTS, triton.cdiv(given.nodes, PART))
     for i in reversed(range(len(weights))):
         replicas, depth, width = weights[i].shape
         x, own = (found[i - 1], True) if i else (given.x, given.source is None)
-        flags = i + 1 == len(weights), copies
-        told = (x, *given.pointers(), above, given.assignment, found[i])
+        flags = i + 1 == len(weights) and given.assignment is not None, copies
+        told = (x, *given.pointers(), above, parents, found[i])
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
         tile = _gradient_tile(depth)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
@@ -231,7 +239,7 @@ def gradients(
         to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
         to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
         if i or to_x:
-            above = x.new_empty(len(given.assignment), depth)
+            above = x.new_empty(given.size, depth)
             _back[(*_tiles(given.nodes, depth), replicas)](
                 *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **PRODUCT
             )

@@ -135,30 +135,52 @@ def layers_pool(
         copies: how many nodes each row of the table stands for.
     """
     if _has_kernel(layers[0][1], len(assignment)):
-        rows = x, source, copies, real, assignment
-        summed: Tensor = _LayersPool.apply(  # type: ignore[no-untyped-call]
-            *rows, ptr, *[tensor for layer in layers for tensor in layer]
-        )
-        return summed
-    hidden = x if source is None else take_rows(x, source)
-    for i, (weight, bias) in enumerate(layers):
-        parts = (hidden.relu() if i else hidden).view(len(weight), -1, weight.size(1))
-        hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+        return _by_kernels(x, source, copies, real, assignment, ptr, layers)
+    hidden = _apply(layers, x if source is None else take_rows(x, source))
     if copies is not None and source is not None:
         hidden = hidden * copies.index_select(0, source).unsqueeze(1)
     return pool_relu(hidden, ptr, assignment)
 
 
-class _LayersPool(Function):
+def layers_relu(
+    x: Tensor,
+    layers: Sequence[tuple[Tensor, Tensor]],
+    real: Tensor,
+    source: Tensor | None = None,
+) -> Tensor:
+    """``relu(x W + b)`` for replicas; arguments as in `layers_pool`."""
+    if _has_kernel(layers[0][1], len(x if source is None else source)):
+        return _by_kernels(x, source, None, real, None, None, layers)
+    return _apply(layers, x if source is None else take_rows(x, source)).relu()
+
+
+def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
+    for i, (weight, bias) in enumerate(layers):
+        parts = (x.relu() if i else x).view(len(weight), -1, weight.size(1))
+        x = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    return x
+
+
+def _by_kernels(*given: Any) -> Tensor:
+    *rows, layers = given
+    out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
+        *rows, *[tensor for layer in layers for tensor in layer]
+    )
+    return out
+
+
+class _Layers(Function):
+    """Layers and ReLU, summed to clusters where there are any."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        rows = x.contiguous(), *given[:4]
+        rows, ptr = (x.contiguous(), *given[:4]), given[4]
         layers = [tensor.contiguous() for tensor in given[5:]]
         weights, biases = layers[::2], layers[1::2]
         found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases)
         ctx.save_for_backward(*rows, *weights, *found)
-        summed: Tensor = kernels.sum_rows(found[-1], given[4], relu=True)
-        return summed
+        out: Tensor = found[-1] if ptr is None else kernels.sum_rows(found[-1], ptr, relu=True)
+        return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable

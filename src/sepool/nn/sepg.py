@@ -17,9 +17,11 @@ from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import layers_pool, take_rows
+from sepool.nn.ops import layers_pool, layers_relu, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
+
+Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 
 
 class SEPG(nn.Module):
@@ -132,7 +134,8 @@ class SEPG(nn.Module):
             else:
                 edges = torch.stack([a.index, a.row]) if level else edge_index
                 x = call_conv(conv, x, edges, a.weight if level else edge_weight)
-            return self._pooled(i, self._normed(i, x), levels, level)
+            x = self.norms[i](x.relu()) if self.norms else x
+            return self._pooled(i, x, levels, level)
 
         link = read_out(x, levels, 0) if self.input_link else None
         return self.blockwise(x, levels, block, link)
@@ -143,41 +146,50 @@ class SEPG(nn.Module):
             raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
         def block(i: int, level: int, x: Tensor) -> Tensor:
-            conv, known = self.convs[i], i == 0 and batch.gathered
-            if layers := self._layers(i, batch):
-                assert isinstance(conv, GatheringConv)
-                x = x if known else conv.gather(x, batch.prepared[level])
+            source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
+            layers = self._layers(i, batch)
+            if layers and i < self.blocks and self.reduce == "sum" and not self.norms:
                 ptr, assignment, _ = family(batch.levels, level + 1)
-                taken = () if level else (batch.source, batch.copies)
-                return layers_pool(x, layers, batch.real[level], ptr, assignment, *taken)
-            if i == 0 and batch.source is not None:
-                x = take_rows(x, batch.source)
-            if known and isinstance(conv, GatheringConv):
-                x = conv.combine(x)
-            else:
-                x = conv(x, batch.prepared[level])
-            copies = _copies(batch) if level == 0 else None
+                x, real = self._gathered(i, x, batch, level), batch.real[level]
+                return layers_pool(x, layers, real, ptr, assignment, source, copies)
+            x = self._convolved(i, x, batch, level, layers)
+            if copies is not None and source is not None:
+                copies = copies.index_select(0, source)
             if self.norms:
-                x = self._normed(i, x, _times(batch, level, len(x), copies))
+                x = self.norms[i](x.relu(), _times(batch, level, len(x), copies))
             if copies is not None:  # ReLU and a sum follow: it does not matter who multiplies
                 x = x * copies.unsqueeze(1)
             return self._pooled(i, x, batch.levels, level)
 
         return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
 
-    def _layers(self, i: int, batch: PreparedBatch) -> list[tuple[Tensor, Tensor]]:
-        """Those of block ``i``, where what it gathers is all that is not done in one go."""
+    def _gathered(self, i: int, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+        """What convolution ``i`` gathers; of the first one that may be known already."""
+        conv: Any = self.convs[i]
+        seen: Tensor = x if i == 0 and batch.gathered else conv.gather(x, batch.prepared[level])
+        return seen
+
+    def _convolved(
+        self, i: int, x: Tensor, batch: PreparedBatch, level: int, layers: Layers
+    ) -> Tensor:
+        """Convolution ``i``, or the ReLU of it."""
+        conv: Any = self.convs[i]
+        source = batch.source if i == 0 else None
+        if layers:
+            return layers_relu(
+                self._gathered(i, x, batch, level), layers, batch.real[level], source
+            )
+        x = x if source is None else take_rows(x, source)
+        known = i == 0 and batch.gathered
+        out: Tensor = conv.combine(x) if known else conv(x, batch.prepared[level])
+        return out
+
+    def _layers(self, i: int, batch: PreparedBatch) -> Layers:
+        """Those that follow what convolution ``i`` gathers, where they can be done in one go."""
         conv = self.convs[i]
-        if i >= self.blocks or self.reduce != "sum" or self.norms or not batch.real:
-            return []
-        layers = conv.layers() if isinstance(conv, GatheringConv) else []
+        layers = conv.layers() if isinstance(conv, GatheringConv) and batch.real else []
         known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
         return known if len(known) == len(layers) else []
-
-    def _normed(self, i: int, x: Tensor, times: Tensor | None = None) -> Tensor:
-        """What follows convolution ``i`` where there is batch normalisation."""
-        normed: Tensor = self.norms[i](x.relu(), times) if self.norms else x
-        return normed
 
     def _pooled(self, i: int, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
         """What block ``i`` makes of its convolution: ReLU, and clusters of a level above."""
@@ -207,13 +219,6 @@ class SEPG(nn.Module):
         first, second = self.drops
         logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
         return logits
-
-
-def _copies(batch: PreparedBatch) -> Tensor | None:
-    """How many nodes every row stands for, after the model took its rows."""
-    if batch.copies is None or batch.source is None:
-        return batch.copies
-    return batch.copies.index_select(0, batch.source)
 
 
 def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -> Tensor | None:
