@@ -51,12 +51,12 @@ def test_table2_leaves_gcn_to_table1():
     table2 = PROTOCOLS["table2"]
     assert {c.conv for c in table2.grid} == set(BACKBONES) - {"GCN"}
     assert table2.borrows == "table1"
-    assert len(table2.grid) == 5 * 16
+    assert len(table2.grid) == 6 * 16
     normed = [c for c in table2.grid if dict(c.extra).get("norm")]
     assert {c.conv for c in normed} == {"GIN"}
-    assert [replace(c, extra=()) for c in normed] == [
-        c for c in table2.grid if c.conv == "GIN" and not c.extra
-    ]
+    plain = [c for c in table2.grid if c.conv == "GIN" and not c.extra]
+    assert [replace(c, extra=()) for c in normed] == plain * 2
+    assert [dict(c.extra).get("init") for c in normed] == [None] * 16 + ["torch"] * 16
 
 
 def test_settings_of_a_dataset(protocol):

@@ -39,3 +39,12 @@ def test_initial_weights():
 def test_repr():
     assert repr(Linear(3, 4)) == "Linear(3, 4)"
     assert repr(Linear(3, 4, bias=False, replicas=2)) == "Linear(3, 4, bias=False, replicas=2)"
+
+
+def test_starts_as_pytorch_does():
+    torch.manual_seed(0)
+    ours, theirs = Linear(50, 400, init="torch"), torch.nn.Linear(50, 400)
+    for mine, other in ((ours.weight, theirs.weight), (ours.bias, theirs.bias)):
+        assert mine.abs().max() <= 50**-0.5
+        assert mine.std().item() == pytest.approx(other.std().item(), rel=0.1)
+    assert not Linear(50, 400).bias.any()

@@ -235,3 +235,16 @@ def test_bad_input():
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
         SEPG(5, 8, 2, **options)
+
+
+@pytest.mark.parametrize("conv", ["GCN", "GIN"])
+def test_linear_layers_can_start_as_pytorch_draws_them(conv):
+    """In the released code the perceptrons do, GCN does not."""
+    model = SEPG(5, 8, 2, conv=conv, init="torch")
+    assert model.first.bias.any()
+    assert model.last.weight.abs().max() <= 4**-0.5
+    assert model.convs[0].layers()[0][1].any() == (conv == "GIN")
+    model.reset_parameters()
+    assert model.first.bias.any()
+    with pytest.raises(ValueError, match="init must be one of glorot, torch, got 'he'"):
+        SEPG(5, 8, 2, init="he")

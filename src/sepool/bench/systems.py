@@ -82,6 +82,7 @@ def _sep_g(
         pooled=config.pooled,
         input_link=config.input_link,
         norm=bool(dict(config.extra).get("norm", False)),
+        init=str(dict(config.extra).get("init", "glorot")),
         dropout=config.dropout,
         replicas=replicas,
     )

@@ -35,6 +35,7 @@ class Conv(nn.Module, ABC):
     """A convolution over an adjacency, of which it needs what `prepare` returns."""
 
     node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
+    as_torch = False  # whether PyG draws its weights as PyTorch those of a linear layer
     knows_twins = False  # whether `Prepared.node` is the logarithm of how many nodes a row is
 
     @staticmethod
@@ -131,6 +132,8 @@ class GIN(GatheringConv):
     The perceptron has two layers with a ReLU between them, as wide as the output.
     """
 
+    as_torch = True
+
     def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
         super().__init__()
         self.first = Linear(in_channels, out_channels, replicas=replicas)
@@ -155,6 +158,8 @@ class SAGE(GatheringConv):
 
     ``mean of the neighbours W_1 + X W_2 + b``, the mean weighted by the edges.
     """
+
+    as_torch = True
 
     def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
         super().__init__()

@@ -50,6 +50,8 @@ class Linear(nn.Module):
         out_channels: the width of the output.
         bias: whether something is added.
         replicas: how many replicas; None for one plain layer.
+        init: how weights start: "glorot" (uniform, up to the root of 6 / (in + out); biases are 0)
+            or "torch" (as in `torch.nn.Linear`: uniform up to 1 / root of in, biases too).
 
     Example:
         >>> Linear(3, 5, replicas=2)(torch.ones(8, 3)).shape
@@ -59,21 +61,30 @@ class Linear(nn.Module):
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, bias: bool = True, replicas: int | None = None
+        self,
+        in_channels: int,
+        out_channels: int,
+        bias: bool = True,
+        replicas: int | None = None,
+        init: str = "glorot",
     ) -> None:
         super().__init__()
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels, self.out_channels, self.init = in_channels, out_channels, init
         lead = () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, in_channels, out_channels))
         self.bias = nn.Parameter(torch.empty(*lead, out_channels)) if bias else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws new weights: uniform, up to the root of 6 / (in + out) (Glorot); biases are 0."""
+        """Draws new weights."""
+        glorot = self.init == "glorot"
         bound = math.sqrt(6 / (self.in_channels + self.out_channels))
+        bound = bound if glorot else 1 / math.sqrt(self.in_channels)
         nn.init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
+            if not glorot:
+                nn.init.uniform_(self.bias, -bound, bound)
 
     def forward(self, x: Tensor) -> Tensor:
         """One row in, one row out."""

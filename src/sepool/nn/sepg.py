@@ -47,6 +47,8 @@ class SEPG(nn.Module):
             code it does, on IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
         norm: whether every convolution is followed by ReLU and batch normalisation (the released
             code, with "GIN").
+        init: how linear layers start: "glorot", or "torch", as PyTorch draws them (the released
+            code; but for those of GCN, GAT and ChebNet, which PyG draws as Glorot).
         dropout: the share dropped after each hidden layer of the perceptron.
         replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one.
 
@@ -75,6 +77,7 @@ class SEPG(nn.Module):
         readout: str = "sum",
         input_link: bool = False,
         norm: bool = False,
+        init: str = "glorot",
         dropout: float = 0.0,
         replicas: int | None = None,
     ) -> None:
@@ -100,6 +103,16 @@ class SEPG(nn.Module):
         self.second = Linear(hidden, hidden // 2, replicas=replicas)
         self.last = Linear(hidden // 2, out_channels, replicas=replicas)
         self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
+        if _one_of("init", init, ("glorot", "torch")) == "torch":
+            self._draw_as_torch()
+
+    def _draw_as_torch(self) -> None:
+        convs = [layer for layer in self.convs if isinstance(layer, Conv) and layer.as_torch]
+        for layer in (*convs, self.first, self.second, self.last):
+            for part in layer.modules():
+                if isinstance(part, Linear):
+                    part.init = "torch"
+            layer.reset_parameters()  # type: ignore[operator]
 
     def reset_parameters(self) -> None:
         """Draws new weights."""
