@@ -62,3 +62,12 @@ def pyg_graphs(graphs, trees):
         )
         for i in range(len(graphs.y))
     ]
+
+
+def outputs_and_gradients(model, store, ids):
+    """What a model gives for a batch, and the gradient of every parameter."""
+    batch = store.batch(ids, store.shape(ids))
+    model.zero_grad()
+    out = batch.by_replica(model.forward_prepared(batch))
+    out.square().sum().backward()
+    return [out.detach(), *(parameter.grad.clone() for parameter in model.parameters())]

@@ -7,7 +7,7 @@ import torch
 from small_graphs import forest, graph_set
 
 from sepool.bench.store import GraphStore
-from sepool.nn import SEPG, dropout, norm, ops, softmax
+from sepool.nn import SEPG, dropout, layers, norm, ops, softmax
 from sepool.nn.convs import CONVS
 
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
@@ -22,14 +22,15 @@ def with_kernels(monkeypatch):
 
     def take():
         for module, names in (
-            (ops, ("kernels", "layer_kernels")),
+            (ops, ("kernels",)),
+            (layers, ("kernels", "layer_kernels")),
             (norm, ("norm_kernels",)),
             (softmax, ("softmax_kernels",)),
             (dropout, ("kernels",)),
         ):
             for name in names:
                 monkeypatch.setattr(module, name, pytest.importorskip(f"sepool.nn.{name}"))
-            monkeypatch.setattr(module, "fits_kernels", lambda x: True)
+            monkeypatch.setattr(module, "fits_kernels", lambda x: True, raising=False)
         monkeypatch.setattr(ops, "MANY", 0)
 
     return take

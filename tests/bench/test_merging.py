@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from small_graphs import outputs_and_gradients
 
 from sepool.bench.graphs import GraphSet
 from sepool.bench.store import GraphStore
@@ -71,11 +72,7 @@ def test_a_model_cannot_tell(conv, norm):
     model = SEPG(store_of(conv, False).num_features, 8, 2, conv=conv, norm=norm, replicas=2)
     for by_source in (False, True):
         store = store_of(conv, by_source)
-        batch = store.batch(ids, store.shape(ids))
-        model.zero_grad()
-        out = batch.by_replica(model.forward_prepared(batch))
-        out.square().sum().backward()
-        outs.append([out.detach(), *(parameter.grad.clone() for parameter in model.parameters())])
+        outs.append(outputs_and_gradients(model, store, ids))
     for a, b in zip(*outs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4 * max(1.0, a.abs().max().item()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from small_graphs import forest, graph_set, pyg_graphs
+from small_graphs import forest, graph_set, outputs_and_gradients, pyg_graphs
 from torch_geometric.data import Batch
 
 from sepool.bench.loss import losses
@@ -100,11 +100,7 @@ def test_rows_taken_by_the_model(conv, options):
     model = SEPG(features, 16, 2, conv=conv, replicas=REPLICAS, **options)
     for by_source in (False, True):
         store = store_for(conv, options, by_source=by_source)
-        batch = store.batch(ids, store.shape(ids))
-        model.zero_grad()
-        out = batch.by_replica(model.forward_prepared(batch))
-        out.square().sum().backward()
-        outs.append([out.detach(), *(parameter.grad.clone() for parameter in model.parameters())])
+        outs.append(outputs_and_gradients(model, store, ids))
     for a, b in zip(*outs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5 * max(1.0, a.abs().max().item()))
 

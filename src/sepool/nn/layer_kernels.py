@@ -22,6 +22,15 @@ PARTS, PART = 8, 512  # of every replica, at most, and its rows, at least: gradi
 
 
 @triton.jit
+def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
+    """A replica and how many nodes it has; rows, in it and among all; columns."""
+    replica = tl.program_id(2).to(tl.int64)
+    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
+    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
+    return replica, tl.load(real + replica), row, replica * rows + row, column
+
+
+@triton.jit
 def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN: tl.constexpr,
              LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
              DEEP: tl.constexpr):  # fmt: skip
@@ -30,13 +39,9 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
     OWN: ``x`` has a row for every node, and is no table from which rows are gathered. COPIES: some
     rows stand for several nodes.
     """
-    replica = tl.program_id(2).to(tl.int64)
-    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
-    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
-    wide = column < width
-    count = tl.load(real + replica)
+    replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
-    place = replica * rows + row
+    wide = column < width
     line = place if OWN else tl.load(source + place, mask=there, other=0)
     total = tl.zeros((TALL, WIDE), tl.float32)
     total += tl.load(bias + replica * width + column, mask=wide, other=0.0)[None, :]
@@ -129,13 +134,9 @@ def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
           GATE: tl.constexpr, LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
           WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """The gradient of what a product took; where that was a ReLU (GATE), 0 where ``x`` is."""
-    replica = tl.program_id(2).to(tl.int64)
-    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
-    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
-    wide = column < depth
-    count = tl.load(real + replica)
+    replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
-    place = replica * rows + row
+    wide = column < depth
     total = tl.zeros((TALL, WIDE), tl.float32)
     for start in range(0, tl.where(tl.program_id(0) * TALL < count, width, 0), DEEP):
         k = start + tl.arange(0, DEEP)

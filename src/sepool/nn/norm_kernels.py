@@ -103,6 +103,15 @@ def _normalise(x, weight, bias, seen_mean, seen_var, counts, means, squares, kno
 
 
 @triton.jit
+def _above(out, grad, place, inside, RELU: tl.constexpr):
+    """The gradient before the ReLU, if one followed."""
+    above = tl.load(grad + place, mask=inside, other=0.0)
+    if RELU:
+        above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+    return above
+
+
+@triton.jit
 def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.constexpr,
                    CHUNKS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
@@ -116,9 +125,7 @@ def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.co
         row = begin + tl.arange(0, ROWS)
         inside = (row < end)[:, None] & wide[None, :]
         place = row[:, None] * width + column[None, :]
-        above = tl.load(grad + place, mask=inside, other=0.0)
-        if RELU:
-            above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+        above = _above(out, grad, place, inside, RELU)
         values = tl.load(x + place, mask=inside, other=0.0)
         total += tl.sum(above, 0)
         product += tl.sum(above * (values - mean[None, :]) * scale[None, :], 0)
@@ -146,9 +153,7 @@ def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weigh
         row = begin + tl.arange(0, ROWS)
         inside = (row < end)[:, None] & wide[None, :]
         place = row[:, None] * width + column[None, :]
-        above = tl.load(grad + place, mask=inside, other=0.0)
-        if RELU:
-            above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+        above = _above(out, grad, place, inside, RELU)
         values = (tl.load(x + place, mask=inside, other=0.0) - mean[None, :]) * scale[None, :]
         often = tl.load(times + row, mask=row < end, other=0.0)
         common = (total[None, :] + values * product[None, :]) / count[None, :]

@@ -6,7 +6,7 @@ sums again: what is pooled forward is copied backward, and the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -18,10 +18,9 @@ from torch.autograd import Function
 MANY = 1 << 20  # numbers from which on our kernels win where every launch costs the CPU time
 _recorded = False  # whether a step is being recorded; nobody else launches anything meanwhile
 kernels: Any = None
-layer_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import kernels, layer_kernels
+        from sepool.nn import kernels
 
 
 def segment_sum(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
@@ -102,7 +101,7 @@ class _PoolRelu(Function):
         ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
     ) -> Tensor:
         ctx.save_for_backward(x, assignment)
-        if _has_kernel(x):
+        if has_kernel(x):
             summed: Tensor = kernels.sum_rows(_wide(x), ptr, order, relu=True)
             return summed.view(-1, *x.shape[1:])
         return gather_sum(x.relu(), ptr, order)
@@ -112,86 +111,6 @@ class _PoolRelu(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, assignment = ctx.saved_tensors
         return take_rows(grad, assignment, gate=x), None, None, None
-
-
-def layers_pool(
-    x: Tensor,
-    layers: Sequence[tuple[Tensor, Tensor]],
-    real: Tensor,
-    ptr: Tensor,
-    assignment: Tensor,
-    source: Tensor | None = None,
-    copies: Tensor | None = None,
-) -> Tensor:
-    """``S relu(x W + b)`` for replicas, whose nodes are equal parts of the rows.
-
-    Args:
-        x: the features of every node, or a table of features, which gets no gradient.
-        layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
-        real: how many nodes of every replica are no padding; padding comes behind them.
-        ptr: where the members of every cluster begin; they are neighbours.
-        assignment: the cluster of every node.
-        source: the row of the table that every node has; it is not written down.
-        copies: how many nodes each row of the table stands for.
-    """
-    if _has_kernel(layers[0][1], len(assignment)):
-        return _by_kernels(x, source, copies, real, assignment, ptr, layers)
-    hidden = _apply(layers, x if source is None else take_rows(x, source))
-    if copies is not None and source is not None:
-        hidden = hidden * copies.index_select(0, source).unsqueeze(1)
-    return pool_relu(hidden, ptr, assignment)
-
-
-def layers_relu(
-    x: Tensor,
-    layers: Sequence[tuple[Tensor, Tensor]],
-    real: Tensor,
-    source: Tensor | None = None,
-) -> Tensor:
-    """``relu(x W + b)`` for replicas; arguments as in `layers_pool`."""
-    if _has_kernel(layers[0][1], len(x if source is None else source)):
-        return _by_kernels(x, source, None, real, None, None, layers)
-    return _apply(layers, x if source is None else take_rows(x, source)).relu()
-
-
-def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
-    for i, (weight, bias) in enumerate(layers):
-        parts = (x.relu() if i else x).view(len(weight), -1, weight.size(1))
-        x = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
-    return x
-
-
-def _by_kernels(*given: Any) -> Tensor:
-    *rows, layers = given
-    out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
-        *rows, *[tensor for layer in layers for tensor in layer]
-    )
-    return out
-
-
-class _Layers(Function):
-    """Layers and ReLU, summed to clusters where there are any."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        rows, ptr = (x.contiguous(), *given[:4]), given[4]
-        layers = [tensor.contiguous() for tensor in given[5:]]
-        weights, biases = layers[::2], layers[1::2]
-        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases)
-        ctx.save_for_backward(*rows, *weights, *found)
-        out: Tensor = found[-1] if ptr is None else kernels.sum_rows(found[-1], ptr, relu=True)
-        return out
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
-        weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        to_x, *pairs = layer_kernels.gradients(
-            layer_kernels.Rows(*rows), weights, found, grad, ctx.needs_input_grad[0]
-        )
-        to_layers = [tensor for pair in zip(*pairs, strict=True) for tensor in pair]
-        return to_x, *[None] * 5, *to_layers
 
 
 class _Unpool(Function):
@@ -216,7 +135,7 @@ def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
 
 def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     """``x[index]``, with 0 wherever the gate, if there is one, is not above 0."""
-    if _has_kernel(x, len(index)):
+    if has_kernel(x, len(index)):
         gate = None if gate is None else _wide(gate)
         taken: Tensor = kernels.copy_rows(_wide(x), index, gate)
         return taken.view(-1, *x.shape[1:])
@@ -226,7 +145,7 @@ def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
 
 def take_or_zero(x: Tensor, index: Tensor) -> Tensor:
     """``x[index]`` of a matrix, with zeros where the index is ``len(x)``."""
-    if _has_kernel(x, len(index)):
+    if has_kernel(x, len(index)):
         taken: Tensor = kernels.copy_rows(x, index)
         return taken
     return F.pad(x, (0, 0, 0, 1)).index_select(0, index)
@@ -234,7 +153,7 @@ def take_or_zero(x: Tensor, index: Tensor) -> Tensor:
 
 def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tensor:
     """``left[first] . right[second]``, row by row."""
-    if _has_kernel(left, len(first)):
+    if has_kernel(left, len(first)):
         product: Tensor = kernels.dot_rows(_wide(left), first, _wide(right), second)
         return product
     taken = left.index_select(0, first) * right.index_select(0, second)
@@ -251,7 +170,7 @@ def fits_kernels(x: Tensor) -> bool:
     return x.is_cuda and x.dtype == torch.float32
 
 
-def _has_kernel(x: Tensor, times: int = 0) -> bool:
+def has_kernel(x: Tensor, times: int = 0) -> bool:
     """Whether to take our own kernels, ``times`` being how often a row of ``x`` is taken, or more.
 
     PyTorch's are slow for many short rows. But it takes the CPU longer to launch one of ours, which
@@ -284,7 +203,7 @@ def gather_sum(
     mode: str = "sum",
 ) -> Tensor:
     """Sums of gathered rows: on the CPU PyTorch's embedding bags do just this."""
-    if _has_kernel(x, 0 if index is None else len(index)):
+    if has_kernel(x, 0 if index is None else len(index)):
         summed: Tensor = kernels.sum_rows(_wide(x), ptr, index, weight, mode=mode)
         return summed.view(-1, *x.shape[1:])
     if x.is_cuda:

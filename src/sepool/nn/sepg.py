@@ -15,9 +15,10 @@ from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
+from sepool.nn.layers import layers_pool, layers_relu
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import layers_pool, layers_relu, take_rows
+from sepool.nn.ops import take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 

@@ -1,0 +1,102 @@
+"""Linear layers of replicas with ReLU, and the sum over clusters that may follow, in one go.
+
+On a GPU by kernels that know where the padding of a replica begins; see `sepool.nn.layer_kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+from sepool.nn.ops import has_kernel, pool_relu, take_rows
+
+kernels: Any = None
+layer_kernels: Any = None
+if torch.version.cuda is not None:
+    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
+        from sepool.nn import kernels, layer_kernels
+
+
+def layers_pool(
+    x: Tensor,
+    layers: Sequence[tuple[Tensor, Tensor]],
+    real: Tensor,
+    ptr: Tensor,
+    assignment: Tensor,
+    source: Tensor | None = None,
+    copies: Tensor | None = None,
+) -> Tensor:
+    """``S relu(x W + b)`` for replicas, whose nodes are equal parts of the rows.
+
+    Args:
+        x: the features of every node, or a table of features, which gets no gradient.
+        layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
+        real: how many nodes of every replica are no padding; padding comes behind them.
+        ptr: where the members of every cluster begin; they are neighbours.
+        assignment: the cluster of every node.
+        source: the row of the table that every node has; it is not written down.
+        copies: how many nodes each row of the table stands for.
+    """
+    if has_kernel(layers[0][1], len(assignment)):
+        return _by_kernels(x, source, copies, real, assignment, ptr, layers)
+    hidden = _apply(layers, x if source is None else take_rows(x, source))
+    if copies is not None and source is not None:
+        hidden = hidden * copies.index_select(0, source).unsqueeze(1)
+    return pool_relu(hidden, ptr, assignment)
+
+
+def layers_relu(
+    x: Tensor,
+    layers: Sequence[tuple[Tensor, Tensor]],
+    real: Tensor,
+    source: Tensor | None = None,
+) -> Tensor:
+    """``relu(x W + b)`` for replicas; arguments as in `layers_pool`."""
+    if has_kernel(layers[0][1], len(x if source is None else source)):
+        return _by_kernels(x, source, None, real, None, None, layers)
+    return _apply(layers, x if source is None else take_rows(x, source)).relu()
+
+
+def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
+    for i, (weight, bias) in enumerate(layers):
+        parts = (x.relu() if i else x).view(len(weight), -1, weight.size(1))
+        x = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+    return x
+
+
+def _by_kernels(*given: Any) -> Tensor:
+    *rows, layers = given
+    out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
+        *rows, *[tensor for layer in layers for tensor in layer]
+    )
+    return out
+
+
+class _Layers(Function):
+    """Layers and ReLU, summed to clusters where there are any."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
+        rows, ptr = (x.contiguous(), *given[:4]), given[4]
+        layers = [tensor.contiguous() for tensor in given[5:]]
+        weights, biases = layers[::2], layers[1::2]
+        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases)
+        ctx.save_for_backward(*rows, *weights, *found)
+        out: Tensor = found[-1] if ptr is None else kernels.sum_rows(found[-1], ptr, relu=True)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
+        weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        to_x, *pairs = layer_kernels.gradients(
+            layer_kernels.Rows(*rows), weights, found, grad, ctx.needs_input_grad[0]
+        )
+        to_layers = [tensor for pair in zip(*pairs, strict=True) for tensor in pair]
+        return to_x, *[None] * 5, *to_layers
