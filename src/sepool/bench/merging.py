@@ -61,7 +61,7 @@ def kinds_by_neighbours(levels: Hierarchy, x: Tensor, a: Adjacency) -> Tensor:
     other and know the same others."""
     generator = torch.Generator().manual_seed(0)
     name = torch.randint(2**40, (len(x),), generator=generator)
-    around = name.index_add(0, a.row, name[a.index])  # equal for equal sets, and for no others
+    around = name.index_add(0, a.row, name[a.index])  # for other sets equal by rare chance alone
     weight = torch.randint(2**40, (x.size(1),), generator=generator).double()
     keys = torch.stack([levels.assignment(1), around, (x.double() @ weight).long()])
     kind: Tensor = torch.unique(keys, dim=1, return_inverse=True)[1]

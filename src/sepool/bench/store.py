@@ -103,7 +103,9 @@ class GraphStore:
         x, self.copies = self._gather(raw, bottom), None
         merged = self._merge(whole, x, bottom)
         if merged is not None:
-            whole, x, bottom = merged.levels, x[merged.first], adjacency_among(bottom, merged.first)
+            whole, x = merged.levels, x[merged.first]
+            if 0 in self._conv_numbers():
+                bottom = adjacency_among(bottom, merged.first)
             self.copies = self._with_empty(merged.copies)
         self.x = self._with_empty(x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
