@@ -71,27 +71,27 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
 
 @triton.jit
 def _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-          LAST: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
-    """Part of the gradient of a product; that of the last one comes from the parents."""
+          LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
+    """Part of the gradient of a product.
+
+    That of the last one is 0 where its ReLU was, and comes from the parents if it was SUMMED.
+    """
     both = there[:, None] & wide[None, :]
     here = place[:, None] * width + column[None, :]
+    line = tl.load(assignment + place, mask=there, other=0) if LAST and SUMMED else place
+    grad = tl.load(above + line[:, None] * width + column[None, :], mask=both, other=0.0)
     if LAST:
-        parent = tl.load(assignment + place, mask=there, other=0)
-        gate = tl.load(hidden + here, mask=both, other=0.0)
-        grad = tl.load(above + parent[:, None] * width + column[None, :], mask=both, other=0.0)
-        grad = tl.where(gate > 0, grad, 0.0)
+        grad = tl.where(tl.load(hidden + here, mask=both, other=0.0) > 0, grad, 0.0)
         if COPIES:
             taken = tl.load(source + place, mask=there, other=0)
             grad *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
-    else:
-        grad = tl.load(above + here, mask=both, other=0.0)
     return grad
 
 
 @triton.jit
 def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, depth, width,
-              OWN: tl.constexpr, LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
-              WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+              OWN: tl.constexpr, LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+              TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Part of a replica's gradient, of equally many rows as every other part but the last."""
     replica = tl.program_id(2).to(tl.int64)
     part = tl.program_id(1)
@@ -111,7 +111,7 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
         place = replica * rows + row
         line = place if OWN else tl.load(source + place, mask=there, other=0)
         grad = _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-                     LAST, COPIES)  # fmt: skip
+                     LAST, SUMMED, COPIES)  # fmt: skip
         a = tl.load(
             x + line[None, :] * depth + k[:, None],
             mask=there[None, :] & deep[:, None],
@@ -131,8 +131,8 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
 
 @triton.jit
 def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows, depth, width,
-          GATE: tl.constexpr, LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
-          WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+          GATE: tl.constexpr, LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+          TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """The gradient of what a product took; where that was a ReLU (GATE), 0 where ``x`` is."""
     replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
@@ -142,7 +142,7 @@ def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
         k = start + tl.arange(0, DEEP)
         deep = k < width
         grad = _pull(above, assignment, hidden, copies, source, place, k, there, deep, width,
-                     LAST, COPIES)  # fmt: skip
+                     LAST, SUMMED, COPIES)  # fmt: skip
         b = tl.load(
             weight + (replica * depth + column)[None, :] * width + k[:, None],
             mask=deep[:, None] & wide[None, :],
@@ -222,14 +222,13 @@ def gradients(
     """
     to_weights: list[Tensor] = []
     to_biases: list[Tensor] = []
-    above, copies, parents = above.contiguous(), given.copies is not None, given.assignment
-    if parents is None:
-        above, parents = above * (found[-1] > 0), given.real
+    above, summed = above.contiguous(), given.assignment is not None
+    parents = given.assignment if summed else given.real  # anything stands for what is not there
     parts = min(PARTS, triton.cdiv(given.nodes, PART))
     for i in reversed(range(len(weights))):
         replicas, depth, width = weights[i].shape
         x, own = (found[i - 1], True) if i else (given.x, given.source is None)
-        flags = i + 1 == len(weights) and given.assignment is not None, copies
+        flags = i + 1 == len(weights), summed, given.copies is not None
         told = (x, *given.pointers(), above, parents, found[i])
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
         tile = _gradient_tile(depth)

@@ -170,7 +170,8 @@ class SEPG(nn.Module):
             if copies is not None and source is not None:
                 copies = copies.index_select(0, source)
             if self.norms:
-                x = self.norms[i](x.relu(), _times(batch, level, len(x), copies))
+                x = x if layers else x.relu()  # layers end with it
+                x = self.norms[i](x, _times(batch, level, len(x), copies))
             if copies is not None:  # ReLU and a sum follow: it does not matter who multiplies
                 x = x * copies.unsqueeze(1)
             return self._pooled(i, x, batch.levels, level)
