@@ -44,7 +44,7 @@ def test_diffpool_equals_pyg(batch):
 def test_diffpool_adds_the_losses_of_both_poolings(batch):
     model = build("DiffPool", store_of(random_set()))
     model.forward_prepared(batch)
-    z, logits = start(model.convs[0], batch).relu(), start(model.assigns[0], batch)
+    z, logits = start(model.convs[0], batch), start(model.assigns[0], batch, relu=False)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, logits)
     x, a, *losses = dense_diff_pool(dense_z, adjacency, dense_s, mask)
     # Layers of one replica take any number of graphs.
@@ -71,7 +71,7 @@ def test_mincut_equals_pyg(batch):
 def test_mincut_adds_the_losses_of_both_poolings(batch):
     model = build("MinCutPool", store_of(random_set()))
     model.forward_prepared(batch)
-    z = start(model.convs[0], batch).relu()
+    z = start(model.convs[0], batch)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, model.assigns[0](z))
     x, a, *losses = dense_mincut_pool(dense_z, adjacency, dense_s, mask)
     x = clusters.convolve(model.convs[1], x, a).relu()

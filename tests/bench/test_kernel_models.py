@@ -7,6 +7,8 @@ import torch
 from small_graphs import forest, graph_set
 
 from sepool.bench.store import GraphStore
+from sepool.bench.systems import SYSTEMS
+from sepool.bench.units import Config
 from sepool.nn import SEPG, dropout, layers, norm, ops, softmax
 from sepool.nn.convs import CONVS
 
@@ -14,6 +16,7 @@ pytest.importorskip("triton", reason="Triton is not installed: pip install trito
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 GRAPHS = graph_set(12)
 TREES = forest(GRAPHS)
+BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not it.uses_tree]
 
 
 @pytest.fixture
@@ -36,14 +39,13 @@ def with_kernels(monkeypatch):
     return take
 
 
-@pytest.mark.parametrize("norm", [False, True])
-@pytest.mark.parametrize("conv", CONVS)
-def test_kernels_change_nothing(conv, norm, with_kernels):
-    torch.manual_seed(0)
-    store = GraphStore(GRAPHS, TREES, CONVS[conv], by_source=True, device=DEVICE)
+def batch_of(store):
     ids = torch.tensor([[0, 3, 5], [7, 2, 12]], device=DEVICE)  # the last is no graph
-    batch = store.batch(ids, store.shape(ids, spare=0.2))
-    model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
+    return store.batch(ids, store.shape(ids, spare=0.2))
+
+
+def compare(model, batch, with_kernels):
+    """What a model finds, and its gradients, without kernels and with them."""
     outs = []
     for kernels in (False, True):
         if kernels:
@@ -51,7 +53,26 @@ def test_kernels_change_nothing(conv, norm, with_kernels):
         model.zero_grad()
         out = batch.by_replica(model.forward_prepared(batch))
         (out.square().sum(-1) * batch.there).sum().backward()
-        outs.append([out.detach()[batch.there], *(p.grad.clone() for p in model.parameters())])
+        learned = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+        outs.append([out.detach()[batch.there], *learned])
     for plain, by_kernels in zip(*outs, strict=True):
         near = 1e-4 * max(1.0, plain.abs().max().item())
         torch.testing.assert_close(by_kernels, plain, rtol=1e-4, atol=near)
+
+
+@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("conv", CONVS)
+def test_kernels_change_nothing(conv, norm, with_kernels):
+    torch.manual_seed(0)
+    store = GraphStore(GRAPHS, TREES, CONVS[conv], by_source=True, device=DEVICE)
+    model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
+    compare(model, batch_of(store), with_kernels)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_kernels_change_no_baseline(name, with_kernels):
+    torch.manual_seed(0)
+    system = SYSTEMS[name]
+    store = GraphStore(GRAPHS, TREES, CONVS[system.conv], (0, 0, 0), device=DEVICE)
+    model = system.build(store.num_features, 2, Config(hidden=8), 2).to(DEVICE)
+    compare(model, batch_of(store), with_kernels)

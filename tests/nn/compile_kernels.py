@@ -64,15 +64,17 @@ def main() -> None:
 
 
 def layers(aligned: bool) -> None:
-    """Compiles layers that are summed to parents: of a table and of nodes, one layer and two."""
-    for own, last, copies in ((0, 1, 1), (1, 1, 0), (0, 0, 1), (1, 1, 1)):
-        flags = {"OWN": bool(own), "LAST": bool(last), "COPIES": bool(copies)}
-        attempt(layer_kernels._product, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
-        tile = _sides(layer_kernels._gradient_tile(64 if own else 369))
-        attempt(layer_kernels._gradient, {**flags, **tile}, aligned)
-    for gate, copies in ((False, False), (True, True)):
-        flags = {"GATE": gate, "LAST": True, "COPIES": copies}
-        attempt(layer_kernels._back, {**flags, **_sides(layer_kernels.PRODUCT)}, aligned)
+    """Compiles linear layers, with ReLU, summed to parents and alone; of a table and of nodes."""
+    wide, _ = layer_kernels._product_tile(1000, 64)
+    few, _ = layer_kernels._product_tile(1000, 2)
+    for own, relu, copies in product((False, True), repeat=3):
+        flags = {"OWN": own, "RELU": relu, "COPIES": copies}
+        attempt(layer_kernels._product, {**flags, **_sides(few if own else wide)}, aligned)
+        flags = {"OWN": own, "GATED": relu, "SUMMED": relu, "COPIES": copies}
+        tile = layer_kernels._gradient_tile(*((64, 2) if own else (369, 128)))
+        attempt(layer_kernels._gradient, {**flags, **_sides(tile)}, aligned)
+        flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
+        attempt(layer_kernels._back, {**flags, **_sides(wide)}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
@@ -155,6 +157,7 @@ def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
 def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
     if name in constants:
         return "constexpr"
+    assert not name.isupper(), f"{kernel.__name__} is not told {name}"
     if kernel in CUTTING:
         return "i32" if name in store_kernels.NUMBERS else CUT.get(name, "*i64")
     if name in NUMBERS + SIZES:

@@ -98,14 +98,15 @@ def test_dropout_of_replicas(shape, side_by_side):
     torch.testing.assert_close(found.cpu(), layer(x.cpu()))
 
 
-KINDS = ["nodes", "padded nodes", "padded nodes alone", "table", "table of copies", "table alone"]
+KINDS = ["nodes", "padded nodes", "padded nodes alone", "padded nodes, linear",
+         "table", "table of copies", "table alone", "table, linear"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("widths", [(20, 64), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
+@pytest.mark.parametrize("widths", [(20, 64), (64, 2), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
 @pytest.mark.parametrize("shape", [(2, 150, 40), (3, 600, 9)])
 def test_layers_summed_to_parents(shape, widths, kind):
-    """Products, the ReLU of the last summed to parents or alone, and all gradients."""
+    """Products, the ReLU of the last summed to parents or alone, or none, and all gradients."""
     replicas, rows, parents = shape
     generator = torch.Generator().manual_seed(0)
 
@@ -113,8 +114,9 @@ def test_layers_summed_to_parents(shape, widths, kind):
         return torch.randn(*size, generator=generator)
 
     own, padded = "nodes" in kind, kind not in ("nodes", "table")
+    relu, summed = "linear" not in kind, "linear" not in kind and "alone" not in kind
     x = draw(replicas * rows if own else 50, widths[0])
-    above = draw(replicas * (rows if "alone" in kind else parents), widths[-1])
+    above = draw(replicas * (parents if summed else rows), widths[-1])
     weights = [draw(replicas, a, b).div(a**0.5) for a, b in pairwise(widths)]
     biases = [draw(replicas, b) for b in widths[1:]]
     source = None if own else torch.randint(0, 50, (replicas * rows,), generator=generator)
@@ -130,18 +132,19 @@ def test_layers_summed_to_parents(shape, widths, kind):
         hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
     times = there if copies is None else copies[source] * there
     hidden = hidden * times[:, None]
-    pooled = hidden = hidden.relu() if "alone" in kind else hidden
-    if "alone" not in kind:
+    pooled = hidden = hidden.relu() if relu and not summed else hidden
+    if summed:
         pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
     expected = torch.autograd.grad(pooled, leaves, above)
     x, *layers = (t.detach().to(DEVICE) for t in leaves)
     weights, biases = layers[: len(weights)], layers[len(weights) :]
-    assignment = None if "alone" in kind else assignment
+    assignment = assignment if summed else None
     rest = [None if t is None else t.to(DEVICE) for t in (source, copies, real, assignment)]
     given = layer_kernels.Rows(x, *rest)
-    found = layer_kernels.products(given, weights, biases)
+    found = layer_kernels.products(given, weights, biases, relu)
     torch.testing.assert_close(found[-1].cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
-    to_x, *pairs = layer_kernels.gradients(given, weights, found, above.to(DEVICE), to_x=own)
+    above = above.to(DEVICE)
+    to_x, *pairs = layer_kernels.gradients(given, weights, found, above, relu, to_x=own)
     for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):
         if mine is not None:
             near = 1e-4 * max(1, theirs.abs().max().item())

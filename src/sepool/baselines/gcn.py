@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
-from sepool.baselines.model import FlatModel, side_by_side
+from sepool.baselines.model import FlatModel
 from sepool.nn.prepared import PreparedBatch
 
 
@@ -20,4 +21,4 @@ class GCN(FlatModel):
 
     def embed(self, batch: PreparedBatch) -> Tensor:
         """The mean of the nodes."""
-        return self.read(side_by_side(self.convolve(batch)), batch)
+        return torch.cat([self.read(x, batch) for x in self.convolve(batch)], 1)

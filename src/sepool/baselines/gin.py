@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.model import LAYERS, GraphModel, real_graphs
+from sepool.baselines.model import LAYERS, GraphModel, apply, real_graphs
 from sepool.nn import convs
 from sepool.nn.norm import NodeNorm
 from sepool.nn.prepared import PreparedBatch
@@ -38,7 +38,7 @@ class GIN(GraphModel):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
                 x = conv.gather(x, batch.prepared[0])
-            x = self.norms[2 * i](conv.first(x), times)
-            x = self.norms[2 * i + 1](conv.second(x), times)
+            x = self.norms[2 * i](apply(conv.first, x, batch), times)
+            x = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
             found.append(self.read(x, batch))
         return torch.cat(found, 1)

@@ -7,7 +7,7 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.model import FlatModel, rows, side_by_side
+from sepool.baselines.model import FlatModel, apply, rows, side_by_side
 from sepool.baselines.ragged import Blocks, block_size
 from sepool.nn import Linear, convs
 from sepool.nn.prepared import PreparedBatch
@@ -41,11 +41,11 @@ class GMT(FlatModel):
         """What the last seed finds."""
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         (seeds, last), pool = self.seeds, self.pool
-        x = self.narrow(side_by_side(self.convolve(batch))).relu()
+        x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
         assert isinstance(pool.key, convs.GCN)
         assert isinstance(pool.value, convs.GCN)
         seen = pool.key.gather(x, batch.prepared[0])
-        keys, values = pool.key.combine(seen), pool.value.combine(seen)
+        keys, values = (apply(conv.linear, seen, batch) for conv in (pool.key, pool.value))
         query = pool.query(seeds.flatten(0, 1)).view(*seeds.shape[:2], HEADS, -1)
         keys = keys.view(len(seeds), -1, HEADS, query.size(3))
         score = torch.einsum("rnhd,rkhd->rnhk", keys, query) / sqrt(query.size(3))

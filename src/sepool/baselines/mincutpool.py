@@ -14,7 +14,7 @@ from sepool.baselines.clusters import (
     trace,
 )
 from sepool.baselines.dense import TINY, crowding, normalise
-from sepool.baselines.model import LAYERS, GraphModel, real_graphs, rows, start
+from sepool.baselines.model import LAYERS, GraphModel, apply, real_graphs, rows, start
 from sepool.nn.prepared import PreparedBatch
 
 
@@ -40,9 +40,9 @@ class MinCutPool(GraphModel):
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)
-        x = start(first, batch).relu()
+        x = start(first, batch)
         found = [self.read(x, batch)]
-        s = assign(x).softmax(1)
+        s = apply(assign, x, batch).softmax(1)
         weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))
         x, a, overlap = nodes.pool(s, x)
         losses = cut(a, weight) + crowding(overlap)

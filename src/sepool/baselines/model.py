@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
+from sepool.nn.layers import layer_rows, layers_relu
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import read_out
 
@@ -118,19 +119,41 @@ class FlatModel(GraphModel):
         return LAYERS * self.hidden
 
     def convolve(self, batch: PreparedBatch) -> list[Tensor]:
-        """What every convolution found, before its ReLU."""
+        """What every convolution found, after its ReLU."""
         found = [start(self.convs[0], batch)]
         for conv in self.convs[1:]:
-            found.append(conv(found[-1].relu(), batch.prepared[0]))
+            found.append(go_on(conv, found[-1], batch))
         return found
 
 
-def start(conv: nn.Module, batch: PreparedBatch) -> Tensor:
-    """The first convolution, of which the batch may hold a part already."""
-    if batch.gathered and isinstance(conv, convs.GatheringConv):
-        return conv.combine(batch.x)
+def start(conv: nn.Module, batch: PreparedBatch, relu: bool = True) -> Tensor:
+    """The first convolution, of which the batch may hold a part already, and its ReLU."""
+    assert isinstance(conv, convs.GCN)
+    if batch.gathered:
+        return apply(conv.linear, batch.x, batch, relu)
     out: Tensor = conv(batch.x, batch.prepared[0])
-    return out
+    return out.relu() if relu else out
+
+
+def go_on(
+    conv: nn.Module, x: Tensor, batch: PreparedBatch, graph: convs.Prepared | None = None
+) -> Tensor:
+    """The ReLU of another convolution, along all edges or those of another graph."""
+    assert isinstance(conv, convs.GCN)
+    graph = batch.prepared[0] if graph is None else graph
+    return apply(conv.linear, conv.gather(x, graph), batch, relu=True)
+
+
+def apply(layer: nn.Module, x: Tensor, batch: PreparedBatch, relu: bool = False) -> Tensor:
+    """A linear layer on all nodes, or its ReLU; the padding of replicas is spared on a GPU."""
+    assert isinstance(layer, Linear)
+    weight, bias = layer.weight, layer.bias
+    if not batch.real or weight.dim() == 2 or bias is None:
+        out: Tensor = layer(x)
+        return out.relu() if relu else out
+    if relu:
+        return layers_relu(x, [(weight, bias)], batch.real[0])
+    return layer_rows(x, weight, bias, batch.real[0])
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:
@@ -140,8 +163,8 @@ def rows(layer: nn.Module, x: Tensor) -> Tensor:
 
 
 def side_by_side(found: list[Tensor]) -> Tensor:
-    """What all layers found of every node, after ReLU."""
-    return torch.cat(found, 1).relu()
+    """What all layers found of every node."""
+    return torch.cat(found, 1)
 
 
 def real_graphs(batch: PreparedBatch) -> Tensor:

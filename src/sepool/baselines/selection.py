@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from sepool.baselines.model import LAYERS, RATIO, GraphModel, start
+from sepool.baselines.model import LAYERS, RATIO, GraphModel, go_on, start
 from sepool.baselines.ragged import rank_in_graph
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
@@ -124,11 +124,11 @@ class DropModel(GraphModel):
         """The readouts of all blocks."""
         levels, prepared = batch.levels, batch.prepared[0]
         found, kept = [], None
-        x = start(self.convs[0], batch).relu()
+        x = start(self.convs[0], batch)
         for i, layer in enumerate(self.scores):
             if kept is not None:
                 prepared = between(batch.prepared[0].adjacency, kept.nodes)
-                x = self.convs[i](x, prepared).relu() * kept.nodes.unsqueeze(1)
+                x = go_on(self.convs[i], x, batch, prepared) * kept.nodes.unsqueeze(1)
             score = self.score(layer, x, prepared)
             kept = top_nodes(score, kept, levels.graph_ptr(0), levels.batch(0))
             x = gate(x, score, kept.nodes)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from sepool.baselines.looks import recall, remember
-from sepool.baselines.model import FlatModel, side_by_side
+from sepool.baselines.model import FlatModel, apply, side_by_side
 from sepool.nn import Linear
 from sepool.nn.prepared import PreparedBatch
 
@@ -30,7 +30,7 @@ class Set2Set(FlatModel):
 
     def embed(self, batch: PreparedBatch) -> Tensor:
         """What the network holds after the last look."""
-        x = self.narrow(side_by_side(self.convolve(batch))).relu()
+        x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
         return look(x, batch.levels.graph_ptr(0), batch.levels.batch(0), self.gates, STEPS)
 
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sepool.baselines.model import FlatModel, rows, side_by_side
+from sepool.baselines.model import FlatModel, go_on, rows, side_by_side, start
 from sepool.baselines.ragged import rank_in_graph, spread
 from sepool.nn.prepared import PreparedBatch
 
@@ -32,9 +32,12 @@ class SortPool(FlatModel):
 
     def embed(self, batch: PreparedBatch) -> Tensor:
         """What the convolutions find in the sorted nodes."""
-        found = self.convolve(batch)
+        first, second, third = self.convs
+        found = [start(first, batch)]
+        found.append(go_on(second, found[0], batch))
+        last = third(found[1], batch.prepared[0])
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
-        x = first_nodes(side_by_side(found), found[-1][:, -1], ptr, graph, self.k)
+        x = first_nodes(side_by_side([*found, last.relu()]), last[:, -1], ptr, graph, self.k)
         x = self.single(x).relu().view(len(ptr) - 1, self.k, -1)
         x = x[:, : self.k // 2 * 2].unflatten(1, (-1, 2)).amax(2).unfold(1, WINDOW, 1)
         return rows(self.window, x.flatten(2)).relu().flatten(1)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from sepool.baselines.clusters import Nodes, convolve, readout_clusters
 from sepool.baselines.dense import TINY
-from sepool.baselines.model import LAYERS, GraphModel, start
+from sepool.baselines.model import LAYERS, GraphModel, go_on, start
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
 from sepool.nn.ops import pool_sum, unpool
@@ -40,9 +40,9 @@ class StructPool(GraphModel):
         """The readouts of all three layers."""
         first, second, third = self.convs
         nodes, prepared = Nodes(batch, self.nodes), batch.prepared[0]
-        x = start(first, batch).relu()
+        x = start(first, batch)
         found = [self.read(x, batch)]
-        x = second(x, prepared).relu()
+        x = go_on(second, x, batch)
         found.append(self.read(x, batch))
         alike = likeness(x, nodes.adjacency, nodes.apart)
         s = infer(-self.unary(x, prepared), alike, nodes.adjacency, self.pairs)

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
-from sepool.nn.linear import Linear, add_rows, affine
+from sepool.nn.linear import Linear, affine
 from sepool.nn.ops import row_sums, rows_like, unpool
 
 
@@ -251,16 +251,24 @@ class GAT(Conv):
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
+        x = affine(x, self.linear.weight, self.bias)
+        return self.attend(x, affine(x, *self.scoring()), prepared)
+
+    def scoring(self) -> tuple[Tensor, Tensor]:
+        """The layer that makes scores of ``x W + b``: they are those of ``x W``."""
+        a = self.score.weight
+        return a, -(self.bias.unsqueeze(-2) @ a).squeeze(-2)
+
+    def attend(self, x: Tensor, scores: Tensor, prepared: Prepared) -> Tensor:
+        """What every node sees of ``x W + b``: its weights sum to 1, so that ``b`` is in it."""
         a = prepared.adjacency
-        x = self.linear(x)
-        target, source = self.score(x).unbind(-1)
+        target, source = scores.unbind(-1)
         ptr, _, order = a.transpose()
         score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
         score = F.leaky_relu(score, 0.2)
         if prepared.node is not None:  # a neighbour that is many weighs as many
             score = score + rows_like(prepared.node.index_select(0, a.index), score)
-        share = edge_softmax(a, score)
-        return add_rows(attend(a, x, share), self.bias)
+        return attend(a, x, edge_softmax(a, score))
 
     def reset_parameters(self) -> None:
         """Draws new weights; the bias is 0."""

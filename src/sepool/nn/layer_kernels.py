@@ -1,4 +1,4 @@
-"""Layers whose ReLU may be summed to clusters, on a GPU, in Triton.
+"""Linear layers, whose ReLU may be summed to clusters, on a GPU, in Triton.
 
 Products are taken in three passes of TensorFloat-32, which together are as exact as float32. Rows
 can be gathered from a table, and are not written down then; a row of the table can stand for
@@ -32,9 +32,9 @@ def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
 
 @triton.jit
 def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN: tl.constexpr,
-             LAST: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
+             RELU: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
              DEEP: tl.constexpr):  # fmt: skip
-    """``x W + b``, times ``copies`` if it is the last product, else its ReLU; 0 for padding.
+    """``x W + b``, times ``copies`` or not, and its ReLU or not; 0 for padding.
 
     OWN: ``x`` has a row for every node, and is no table from which rows are gathered. COPIES: some
     rows stand for several nodes.
@@ -59,10 +59,10 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
             other=0.0,
         )
         total = tl.dot(a, b, total, input_precision="tf32x3")
-    if LAST and COPIES:
+    if COPIES:
         taken = tl.load(source + place, mask=there, other=0)
         total *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
-    if not LAST:
+    if RELU:
         total = tl.maximum(total, 0.0)
     total = tl.where(there[:, None], total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
@@ -71,26 +71,26 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
 
 @triton.jit
 def _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-          LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
+          GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
     """Part of the gradient of a product.
 
-    That of the last one is 0 where its ReLU was, and comes from the parents if it was SUMMED.
+    GATED: it is 0 where the ReLU was that followed. SUMMED: it comes from the parents.
     """
     both = there[:, None] & wide[None, :]
     here = place[:, None] * width + column[None, :]
-    line = tl.load(assignment + place, mask=there, other=0) if LAST and SUMMED else place
+    line = tl.load(assignment + place, mask=there, other=0) if SUMMED else place
     grad = tl.load(above + line[:, None] * width + column[None, :], mask=both, other=0.0)
-    if LAST:
+    if GATED:
         grad = tl.where(tl.load(hidden + here, mask=both, other=0.0) > 0, grad, 0.0)
-        if COPIES:
-            taken = tl.load(source + place, mask=there, other=0)
-            grad *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
+    if COPIES:
+        taken = tl.load(source + place, mask=there, other=0)
+        grad *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
     return grad
 
 
 @triton.jit
 def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, depth, width,
-              OWN: tl.constexpr, LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+              OWN: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
               TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Part of a replica's gradient, of equally many rows as every other part but the last."""
     replica = tl.program_id(2).to(tl.int64)
@@ -111,7 +111,7 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
         place = replica * rows + row
         line = place if OWN else tl.load(source + place, mask=there, other=0)
         grad = _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-                     LAST, SUMMED, COPIES)  # fmt: skip
+                     GATED, SUMMED, COPIES)  # fmt: skip
         a = tl.load(
             x + line[None, :] * depth + k[:, None],
             mask=there[None, :] & deep[:, None],
@@ -131,9 +131,9 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
 
 @triton.jit
 def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows, depth, width,
-          GATE: tl.constexpr, LAST: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+          RELU: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
           TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
-    """The gradient of what a product took; where that was a ReLU (GATE), 0 where ``x`` is."""
+    """The gradient of what a product took; where that was a ReLU, 0 where ``x`` is."""
     replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
     wide = column < depth
@@ -142,7 +142,7 @@ def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
         k = start + tl.arange(0, DEEP)
         deep = k < width
         grad = _pull(above, assignment, hidden, copies, source, place, k, there, deep, width,
-                     LAST, SUMMED, COPIES)  # fmt: skip
+                     GATED, SUMMED, COPIES)  # fmt: skip
         b = tl.load(
             weight + (replica * depth + column)[None, :] * width + k[:, None],
             mask=deep[:, None] & wide[None, :],
@@ -151,7 +151,7 @@ def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
         total = tl.dot(grad, b, total, input_precision="tf32x3")
     inside = (row < rows)[:, None] & wide[None, :]
     here = place[:, None] * depth + column[None, :]
-    if GATE:
+    if RELU:
         total = tl.where(tl.load(x + here, mask=inside, other=0.0) > 0, total, 0.0)
     tl.store(out + here, total, mask=inside)
 
@@ -189,21 +189,24 @@ class Rows(NamedTuple):
         return source, self.x if self.copies is None else self.copies, self.real
 
 
-def products(given: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> list[Tensor]:
-    """``x W + b`` and its ReLU, again and again; the last without, where it is summed to parents.
+def products(
+    given: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor], relu: bool = True
+) -> list[Tensor]:
+    """``x W + b`` and its ReLU, again and again.
 
-    Weights and biases, one a replica, are contiguous.
+    The last product stays without where it is summed to parents, or if there shall be none. Weights
+    and biases, one a replica, are contiguous.
     """
     found: list[Tensor] = []
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         replicas, depth, width = weight.shape
         out = given.x.new_empty(given.size, width)
         x, own = (found[-1], True) if found else (given.x, given.source is None)
-        grid = (*_tiles(given.nodes, width), replicas)
-        last = i + 1 == len(weights) and given.assignment is not None
-        flags = own, last, given.copies is not None
-        _product[grid](
-            x, *given.pointers(), weight, bias, out, given.nodes, depth, width, *flags, **PRODUCT
+        last, summed = i + 1 == len(weights), given.assignment is not None
+        flags = own, not last or (relu and not summed), last and given.copies is not None
+        tile, grid = _product_tile(given.nodes, width)
+        _product[(*grid, replicas)](
+            x, *given.pointers(), weight, bias, out, given.nodes, depth, width, *flags, **tile
         )
         found.append(out)
     return found
@@ -214,6 +217,7 @@ def gradients(
     weights: Sequence[Tensor],
     found: Sequence[Tensor],
     above: Tensor,
+    relu: bool = True,
     to_x: bool = False,
 ) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
     """The gradients of the rows, if wanted, the weights and the biases.
@@ -228,10 +232,11 @@ def gradients(
     for i in reversed(range(len(weights))):
         replicas, depth, width = weights[i].shape
         x, own = (found[i - 1], True) if i else (given.x, given.source is None)
-        flags = i + 1 == len(weights), summed, given.copies is not None
+        last = i + 1 == len(weights)
+        flags = last and relu, last and summed, last and given.copies is not None
         told = (x, *given.pointers(), above, parents, found[i])
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-        tile = _gradient_tile(depth)
+        tile = _gradient_tile(depth, width)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
         _gradient[(tiles, parts, replicas)](
             *told, out, sums, given.nodes, depth, width, own, *flags, **tile
@@ -240,15 +245,25 @@ def gradients(
         to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
         if i or to_x:
             above = x.new_empty(given.size, depth)
-            _back[(*_tiles(given.nodes, depth), replicas)](
-                *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **PRODUCT
+            tile, grid = _product_tile(given.nodes, depth)
+            _back[(*grid, replicas)](
+                *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **tile
             )
     return above if to_x else None, to_weights, to_biases
 
 
-def _tiles(rows: int, width: int) -> tuple[int, int]:
-    return triton.cdiv(rows, PRODUCT["TALL"]), triton.cdiv(width, PRODUCT["WIDE"])
+def _product_tile(rows: int, width: int) -> tuple[dict[str, int], tuple[int, int]]:
+    """A tile for so many columns, and how many of them there are."""
+    tile = {**PRODUCT, "WIDE": _at_most(PRODUCT["WIDE"], width)}
+    return tile, (triton.cdiv(rows, tile["TALL"]), triton.cdiv(width, tile["WIDE"]))
 
 
-def _gradient_tile(depth: int) -> dict[str, int]:
-    return {**GRADIENT, "DEEP": min(GRADIENT["DEEP"], max(16, triton.next_power_of_2(depth)))}
+def _gradient_tile(depth: int, width: int) -> dict[str, int]:
+    sides = {"DEEP": _at_most(GRADIENT["DEEP"], depth), "WIDE": _at_most(GRADIENT["WIDE"], width)}
+    return {**GRADIENT, **sides}
+
+
+def _at_most(side: int, numbers: int) -> int:
+    """The side of a tile, or less where less will do; matrix units take no less than 16."""
+    enough: int = triton.next_power_of_2(numbers)
+    return min(side, max(16, enough))

@@ -1,4 +1,4 @@
-"""Linear layers of replicas with ReLU, and the sum over clusters that may follow, in one go.
+"""Linear layers of replicas, and the ReLU and the sum over clusters that may follow, in one go.
 
 On a GPU by kernels that know where the padding of a replica begins; see `sepool.nn.layer_kernels`.
 """
@@ -43,7 +43,7 @@ def layers_pool(
         copies: how many nodes each row of the table stands for.
     """
     if has_kernel(layers[0][1], len(assignment)):
-        return _by_kernels(x, source, copies, real, assignment, ptr, layers)
+        return _by_kernels(x, source, copies, real, assignment, ptr, True, layers)
     hidden = _apply(layers, x if source is None else take_rows(x, source))
     if copies is not None and source is not None:
         hidden = hidden * copies.index_select(0, source).unsqueeze(1)
@@ -58,8 +58,18 @@ def layers_relu(
 ) -> Tensor:
     """``relu(x W + b)`` for replicas; arguments as in `layers_pool`."""
     if has_kernel(layers[0][1], len(x if source is None else source)):
-        return _by_kernels(x, source, None, real, None, None, layers)
+        return _by_kernels(x, source, None, real, None, None, True, layers)
     return _apply(layers, x if source is None else take_rows(x, source)).relu()
+
+
+def layer_rows(
+    x: Tensor, weight: Tensor, bias: Tensor, real: Tensor, source: Tensor | None = None
+) -> Tensor:
+    """``x W + b`` for replicas; arguments as in `layers_pool`. What padding gets is not said."""
+    layers = [(weight, bias)]
+    if has_kernel(bias, len(x if source is None else source)):
+        return _by_kernels(x, source, None, real, None, None, False, layers)
+    return _apply(layers, x if source is None else take_rows(x, source))
 
 
 def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
@@ -78,14 +88,14 @@ def _by_kernels(*given: Any) -> Tensor:
 
 
 class _Layers(Function):
-    """Layers and ReLU, summed to clusters where there are any."""
+    """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        rows, ptr = (x.contiguous(), *given[:4]), given[4]
-        layers = [tensor.contiguous() for tensor in given[5:]]
+        rows, (ptr, ctx.relu) = (x.contiguous(), *given[:4]), given[4:6]
+        layers = [tensor.contiguous() for tensor in given[6:]]
         weights, biases = layers[::2], layers[1::2]
-        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases)
+        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases, ctx.relu)
         ctx.save_for_backward(*rows, *weights, *found)
         out: Tensor = found[-1] if ptr is None else kernels.sum_rows(found[-1], ptr, relu=True)
         return out
@@ -96,7 +106,7 @@ class _Layers(Function):
         rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
         weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
         to_x, *pairs = layer_kernels.gradients(
-            layer_kernels.Rows(*rows), weights, found, grad, ctx.needs_input_grad[0]
+            layer_kernels.Rows(*rows), weights, found, grad, ctx.relu, ctx.needs_input_grad[0]
         )
         to_layers = [tensor for pair in zip(*pairs, strict=True) for tensor in pair]
-        return to_x, *[None] * 5, *to_layers
+        return to_x, *[None] * 6, *to_layers

@@ -13,9 +13,9 @@ from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import CONVS, Conv, GatheringConv
+from sepool.nn.convs import CONVS, GAT, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
-from sepool.nn.layers import layers_pool, layers_relu
+from sepool.nn.layers import layer_rows, layers_pool, layers_relu
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import take_rows
@@ -194,6 +194,10 @@ class SEPG(nn.Module):
             return layers_relu(
                 self._gathered(i, x, batch, level), layers, batch.real[level], source
             )
+        if isinstance(conv, GAT) and batch.real and self.replicas is not None:
+            real = batch.real[level]
+            x = layer_rows(x, conv.linear.weight, conv.bias, real, source)
+            return conv.attend(x, layer_rows(x, *conv.scoring(), real), batch.prepared[level])
         x = x if source is None else take_rows(x, source)
         known = i == 0 and batch.gathered
         out: Tensor = conv.combine(x) if known else conv(x, batch.prepared[level])
