@@ -8,7 +8,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 from sepool.data import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
-from sepool.nn.adjacency import Adjacency, attend, edge_softmax, pooled_adjacency  # noqa: E402
+from sepool.nn.adjacency import (  # noqa: E402
+    Adjacency,
+    attend,
+    dot_ends,
+    edge_softmax,
+    pooled_adjacency,
+)
 from sepool.nn.ops import pool_max, pool_relu, pool_sum, segment_max, segment_sum, unpool  # noqa: E402
 
 from .graphs import dense_adjacency, dense_assignment, random_batch, random_graph  # noqa: E402
@@ -93,6 +99,14 @@ def test_attention(options, kind):
     found = attend(a, tables, weights)
     torch.testing.assert_close(found[:, 0], attend(a, tables[:, 0], weights[:, 0]))
     assert torch.autograd.gradcheck(lambda x, w: attend(a, x, w), (tables, weights))
+
+
+@pytest.mark.parametrize(("options", "kind"), KINDS, ids=str)
+def test_products_of_ends(options, kind):
+    a = adjacency_of(random_graph(8, 1, **options), kind)
+    x = doubles(8, 3)
+    torch.testing.assert_close(dot_ends(a, x), (x @ x.t())[a.row, a.index])
+    assert torch.autograd.gradcheck(lambda x: dot_ends(a, x), x)
 
 
 def test_weights_that_want_a_gradient_get_one():

@@ -9,7 +9,7 @@ from sepool.baselines.clusters import Nodes, convolve, readout_clusters
 from sepool.baselines.dense import TINY
 from sepool.baselines.model import LAYERS, GraphModel, go_on, start
 from sepool.nn import Linear
-from sepool.nn.adjacency import Adjacency, attend
+from sepool.nn.adjacency import Adjacency, attend, dot_ends
 from sepool.nn.ops import pool_sum, unpool
 from sepool.nn.prepared import PreparedBatch
 
@@ -56,9 +56,7 @@ def likeness(x: Tensor, a: Adjacency, apart: Tensor) -> Tensor:
 
     ``x`` is not negative; ``apart`` is 0 for entries that are no edges.
     """
-    ptr, _, order = a.transpose()
-    ends = unpool(x, a.ptr, a.row) * unpool(x, ptr, a.index, order)
-    product = ends.sum(1, keepdim=True) * apart.unsqueeze(1)
+    product = (dot_ends(a, x) * apart).unsqueeze(1)
     total = unpool(pool_sum(product, a.ptr, a.row), a.ptr, a.row)
     return (product / total.clamp(min=TINY)).squeeze(1)
 

@@ -185,6 +185,35 @@ class _Attend(Function):
         return to_x, to_weight, *[None] * 7
 
 
+def dot_ends(adjacency: Adjacency, x: Tensor) -> Tensor:
+    """``x_i . x_j`` of the two ends of every entry, without a row for every entry.
+
+    Example:
+        >>> path = Adjacency(torch.tensor([0, 1, 2]), torch.tensor([1, 0]), symmetric=True)
+        >>> dot_ends(path, torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([11., 11.])
+    """
+    a = adjacency
+    product: Tensor = _DotEnds.apply(  # type: ignore[no-untyped-call]
+        x, a.ptr, a.index, a.row, *a.transpose()
+    )
+    return product
+
+
+class _DotEnds(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, row: Tensor, *back: Any) -> Tensor:
+        ctx.save_for_backward(x, ptr, index, *back)
+        return dot_rows(x, row, x, index)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, ptr, index, turned, col, order = ctx.saved_tensors
+        to_x = gather_sum(x, ptr, index, grad) + gather_sum(x, turned, col, grad[order])
+        return to_x, *[None] * 6
+
+
 def edge_softmax(adjacency: Adjacency, score: Tensor) -> Tensor:
     """The softmax of the scores of the entries, over every row; one column a replica."""
     column = score if score.dim() > 1 else score.unsqueeze(1)
