@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 from sepool import cli
-from sepool.bench.cells import cells, own_rows
+from sepool.bench.cells import cells, joined, own_rows
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.report import write_report
@@ -84,6 +84,26 @@ def test_table2_borrows_the_row_of_gcn(results):
     assert found["SEP-G-ChebNet", "MUTAG"].selected == {"customary": None, "strict": None}
     assert {str(c.line) for c in found.values()} >= {"SEP-G-GCN (best)", "SEP-G-GraphSAGE (best)"}
     assert not any("random" in str(c.line) for c in found.values())
+
+
+def test_two_protocols_can_compete(results, write, tmp_path, records):
+    table1, released = PROTOCOLS["table1"], PROTOCOLS["released"]
+    write(released.units(["MUTAG"], ["SEP-G"], ["best"], seeds=10), released)
+    rows = Rows.read(results)
+    cell = next(
+        cell
+        for cell in joined(cells(table1, rows), cells(released, rows))
+        if (cell.dataset, cell.line.tree) == ("MUTAG", "best")
+    )
+    assert (len(cell.rows), cell.expected, cell.complete) == (4800, 4800, True)
+    by_validation = cell.rows.groupby("config")["val_accuracy"].mean()
+    assert len(by_validation) == 48
+    (chosen,) = cell.selected["customary"].configs
+    assert by_validation[chosen] == pytest.approx(by_validation.max())
+    write_report(results, tmp_path, against_paper=True)
+    shown = records(tmp_path, "released-or-table1-customary")
+    mutag = next(r for r in shown if (r["dataset"], r["tree"]) == ("MUTAG", "best"))
+    assert (mutag["configurations"], mutag["published"]) == (chosen, "85.56")
 
 
 def test_rows_of_other_rules_are_left_out_and_counted(results, tmp_path, protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -126,6 +126,23 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
         )
         for line in _lines(protocol, mine)
         for dataset in datasets
+    ]
+
+
+def joined(first: Iterable[Cell], second: Iterable[Cell]) -> list[Cell]:
+    """The cells that both tables have, to choose from what was trained for either."""
+    found = {(cell.line, cell.dataset): cell for cell in first}
+    pairs = [(found.get((cell.line, cell.dataset)), cell) for cell in second]
+    return [
+        replace(
+            cell,
+            rows=pd.concat([other.rows, cell.rows], ignore_index=True),
+            expected=other.expected + cell.expected,
+            folds=max(other.folds, cell.folds),
+            published=other.published,
+        )
+        for other, cell in pairs
+        if other is not None
     ]
 
 

@@ -61,6 +61,8 @@ class Protocol:
         rows_by: "system", "conv" for a table with one row a backbone, or "name" for one row a name,
             as configurations have one in ``extra``.
         borrows: a protocol whose rows complete this table.
+        rival: a protocol that trains the same systems with other settings; the report also shows
+            what validation chooses from both.
 
     Example:
         >>> table = Protocol("mine", "", "graphs", ("MUTAG",), ("SEP-G",), seeds=2)
@@ -88,6 +90,7 @@ class Protocol:
     per_dataset: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()
     rows_by: str = "system"
     borrows: str = ""
+    rival: str = ""
 
     def steps_for(self, dataset: str) -> int | None:
         """Random batches in an epoch on a dataset; None is a pass over the data.

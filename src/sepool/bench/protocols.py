@@ -76,6 +76,7 @@ _RELEASED = replace(
         (dataset, (("input_link", True),))
         for dataset in ("IMDB-BINARY", "IMDB-MULTI", "COLLAB", "DD")
     ),
+    rival="table1",
 )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from sepool.bench.accuracy import accuracy_table, shortfall_table
-from sepool.bench.cells import Cell, cells, own_rows
+from sepool.bench.cells import Cell, cells, joined, own_rows
 from sepool.bench.comparisons import comparison_table, paired_tests, ranking_table, verdict_table
 from sepool.bench.plots import write_plots
 from sepool.bench.protocols import PROTOCOLS, Protocol
@@ -102,6 +102,9 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         report.head(protocol, _source_of_rows(mine))
         for table in tables(protocol, table_cells, mine, against_paper):
             report.add(table)
+        if protocol.rival:
+            for table in _against_rival(protocol, table_cells, rows, against_paper):
+                report.add(table)
         report.show(write_plots(protocol, table_cells, curves, report.folder))
     for name, found in pictures.items():
         if found:
@@ -147,6 +150,17 @@ def tables(
         comparison_table(protocol, tests),
     )
     return [*made, *(table for table in others if table.rows)]
+
+
+def _against_rival(
+    protocol: Protocol, table_cells: Sequence[Cell], rows: pd.DataFrame, against_paper: bool
+) -> list[Table]:
+    """What validation chooses from all that a protocol and its rival have trained."""
+    rival = PROTOCOLS[protocol.rival]
+    both = joined(cells(rival, rows), table_cells)
+    name = f"{protocol.name}-or-{rival.name}"
+    named = replace(protocol, name=name, title=f"{protocol.title}, or as `{rival.name}` has it")
+    return [accuracy_table(named, both, rule, against_paper) for rule in rules_of(protocol.folds)]
 
 
 def _source_of_rows(rows: pd.DataFrame) -> str:
