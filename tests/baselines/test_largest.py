@@ -6,7 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sepool.baselines.largest import neighbourhood_max  # noqa: E402
+from sepool.baselines import largest  # noqa: E402
+from sepool.baselines.largest import neighbour_max, neighbourhood_max  # noqa: E402
+from sepool.nn.adjacency import Adjacency  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -26,6 +28,43 @@ def test_largest_of_the_neighbourhood():
         for out in (neighbourhood_max(x, near, there, 8), expected)
     )
     torch.testing.assert_close(mine, theirs)
+
+
+def sparse(nodes):
+    """An adjacency, not symmetric, with an empty row, and as a matrix."""
+    near = torch.rand(nodes, nodes) < 0.3
+    near[nodes // 2] = False
+    ptr = torch.cat([torch.zeros(1, dtype=torch.int64), near.sum(1).cumsum(0)])
+    return Adjacency(ptr, near.nonzero()[:, 1]), near
+
+
+def test_largest_of_sparse_rows():
+    a, near = sparse(9)
+    x = torch.randint(4, (9, 3)).double()  # many are equal
+    x = x.requires_grad_()
+    seen = x.unsqueeze(0).masked_fill(~near.unsqueeze(2), -torch.inf)
+    expected = seen.amax(1).masked_fill(~near.any(1, keepdim=True), 0)
+    found = neighbour_max(a, x)
+    torch.testing.assert_close(found, expected)
+    weight = torch.randn(9, 3, dtype=torch.float64)
+    mine, theirs = (torch.autograd.grad(out, x, weight) for out in (found, expected))
+    torch.testing.assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize(("nodes", "width"), [(9, 3), (40, 70)])
+def test_sparse_kernels(nodes, width, monkeypatch):
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    kernels = pytest.importorskip("sepool.baselines.largest_kernels")
+    a, _ = sparse(nodes)
+    x = torch.randint(4, (nodes, width)).float().requires_grad_()
+    above = torch.randn(nodes, width)
+    slopes = torch.autograd.grad(neighbour_max(a, x), x, above)
+    moved = Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE))
+    monkeypatch.setattr(largest, "largest_kernels", kernels)
+    monkeypatch.setattr(largest, "fits_kernels", lambda x: True)
+    there = x.detach().to(DEVICE).requires_grad_()
+    found = torch.autograd.grad(neighbour_max(moved, there), there, above.to(DEVICE))
+    torch.testing.assert_close(found[0].cpu(), slopes[0])
 
 
 @pytest.mark.parametrize(("room", "width"), [(5, 3), (20, 70)])

@@ -109,6 +109,9 @@ def baselines() -> None:
             tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
             attempt(selection_kernels._gate, tile, aligned)
             attempt(selection_kernels._gate_gradient, tile, aligned)
+            for value in (False, True):
+                constants = {"VALUE": value, "AHEAD": kernels.AHEAD, **tile}
+                attempt(largest_kernels._hits, constants, aligned)
     for side, aligned in product((1, 8, 32, 64, 128), (False, True)):
         constants = {"SIZE": side, "TINY": 1e-12}
         attempt(dense_kernels._crowding, constants, aligned)

@@ -1,4 +1,4 @@
-"""The largest values among the neighbours, in dense graphs."""
+"""The largest values among the neighbours, in sparse graphs and in dense ones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,50 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.nn.ops import fits_kernels, segment_sum, take_rows
+from sepool.nn.adjacency import Adjacency
+from sepool.nn.ops import fits_kernels, segment_max, segment_sum, take_rows
 
 largest_kernels: Any = None
 if torch.version.cuda is not None:
     with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
         from sepool.baselines import largest_kernels
+
+
+def neighbour_max(a: Adjacency, x: Tensor) -> Tensor:
+    """The largest values among the entries of every row; those that share it share the gradient.
+
+    Example:
+        >>> path = Adjacency(torch.tensor([0, 1, 3, 4]), torch.tensor([1, 0, 2, 1]), symmetric=True)
+        >>> neighbour_max(path, torch.tensor([[1.0], [2.0], [3.0]])).flatten().tolist()
+        [2.0, 3.0, 2.0]
+    """
+    found: Tensor = _NeighbourMax.apply(  # type: ignore[no-untyped-call]
+        x, a.ptr, a.index, a.row, *a.transpose()
+    )
+    return found
+
+
+class _NeighbourMax(Function):
+    """By our kernels no row is made for an entry."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, *rest: Tensor) -> Tensor:
+        best = segment_max(x, ptr, index)
+        ctx.save_for_backward(x, best, ptr, index, *rest)
+        return best
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, best, ptr, index, row, turned, col, order = ctx.saved_tensors
+        if largest_kernels is not None and fits_kernels(x):
+            times = largest_kernels.hits(best, x, ptr, index)
+            to_x = largest_kernels.hits(x, best, turned, col, grad / times.clamp(min=1))
+        else:
+            reached = (x.index_select(0, index) == best.index_select(0, row)).to(x.dtype)
+            share = grad / segment_sum(reached, ptr).clamp(min=1)
+            to_x = segment_sum(reached * share.index_select(0, row), turned, order)
+        return to_x, *[None] * 6
 
 
 def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:

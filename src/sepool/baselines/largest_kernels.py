@@ -1,4 +1,4 @@
-"""`sepool.baselines.largest` on a GPU, in Triton: one launch forward, one backward."""
+"""`sepool.baselines.largest` on a GPU, in Triton: a launch or two forward, and backward."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+
+from sepool.nn.kernels import AHEAD, _tiles
 
 NODES, WIDTH = 16, 64  # of the tile that is on its way at a time
 
@@ -65,6 +67,51 @@ def _gradient(x, near, counts, best, times, grad, out, room, width, NODES: tl.co
         above = tl.load(grad + place, mask=inside, other=0.0) / shared
         total += tl.sum(tl.where(reached & inside, above, 0.0), 0)
     tl.store(out + mine, total, mask=wide)
+
+
+@triton.jit
+def _hits(own, other, value, ptr, index, out, rows, width, VALUE: tl.constexpr,
+          AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """Every row of the tile walks its entries and counts those whose ``other`` is its own.
+
+    VALUE: it sums what they are worth. Some entries are on their way at a time.
+    """
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    inside = (row < rows)[:, None] & (column < width)[None, :]
+    here = row[:, None] * width + column[None, :]
+    mine = tl.load(own + here, mask=inside, other=0.0)
+    start = tl.load(ptr + row, mask=row < rows, other=0)
+    end = tl.load(ptr + row + 1, mask=row < rows, other=0)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for step in range(0, tl.max(end - start), AHEAD):
+        for more in tl.static_range(AHEAD):
+            entry = start + step + more
+            there = (entry < end)[:, None] & inside
+            source = tl.load(index + entry, mask=entry < end, other=0)
+            place = source[:, None] * width + column[None, :]
+            hit = there & (tl.load(other + place, mask=there, other=0.0) == mine)
+            total += tl.load(value + place, mask=hit, other=0.0) if VALUE else hit.to(tl.float32)
+    tl.store(out + here, total, mask=inside)
+
+
+def hits(
+    own: Tensor, other: Tensor, ptr: Tensor, index: Tensor, value: Tensor | None = None
+) -> Tensor:
+    """Of the entries of every row, in how many ``other[index]`` is what the row has itself.
+
+    Args:
+        own: what every row has, one number a column.
+        other: what its entries have.
+        ptr: where the entries of every row begin.
+        index: the row of ``other`` that every entry is.
+        value: what to sum of these rows instead of counting them.
+    """
+    own, other, out = own.contiguous(), other.contiguous(), torch.empty_like(own)
+    grid, *tile = _tiles(*own.shape)
+    worth = other if value is None else value.contiguous()
+    _hits[grid](own, other, worth, ptr, index, out, *own.shape, value is not None, AHEAD, *tile)
+    return out
 
 
 def _grid(x: Tensor) -> tuple[tuple[int, int], tuple[int, int]]:

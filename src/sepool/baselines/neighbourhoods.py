@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sepool.baselines.largest import neighbourhood_max
+from sepool.baselines.largest import neighbour_max, neighbourhood_max
 from sepool.baselines.model import RATIO, rows
 from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, spread
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
-from sepool.nn.ops import pool_max, unpool
+from sepool.nn.ops import unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.softmax import segment_softmax
 
@@ -81,7 +81,7 @@ def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor,
     """What every neighbourhood is, the share of every entry in it, and how fit it is."""
     assert a.weight is not None
     there, (turned, _, twin) = a.weight, a.transpose()
-    best = pool_max(unpool(x, turned, a.index, twin), a.ptr, a.row)
+    best = neighbour_max(a, x)
     asked = unpool(pool.target(pool.query(best)), a.ptr, a.row)
     score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), SLOPE)
     score = score * there.unsqueeze(1)  # what is no entry must not grow beyond all bounds
