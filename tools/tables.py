@@ -111,33 +111,43 @@ def accuracy(names: Sequence[str] = (), rule: str = "customary") -> str:
     return "\n\n".join(filter(None, parts)) or NOTHING
 
 
-def _accuracy(protocol: Any, rule: str) -> str:
+def _lines(found: Sequence[Any], rule: str, which: str = "") -> list[list[str]]:
+    """A line for every system of which there is something, and a word behind its name."""
     from itertools import groupby
 
-    from sepool.bench.cells import cells, own_rows
     from sepool.bench.tables import MISSING, figure
+
+    lines = []
+    for line, some in groupby(found, key=lambda cell: cell.line):
+        row = list(some)
+        if all(cell.selected[rule] is None for cell in row):
+            continue
+        texts = []
+        for cell in row:
+            chosen, star = cell.selected[rule], "" if cell.complete else " *"
+            text = MISSING if chosen is None else figure(chosen.mean, chosen.spread, star)
+            known = f" ({cell.published.mean:.2f})" if cell.published else ""
+            texts.append(f"{text}{known}")
+        lines.append([f"{line}{which}", *texts])
+    return lines
+
+
+def _accuracy(protocol: Any, rule: str) -> str:
+    from sepool.bench.cells import cells, joined, own_rows
+    from sepool.bench.protocols import PROTOCOLS
 
     mine = own_rows(protocol, rows())
     if mine.empty:
         return ""
     found = cells(protocol, rows())
     datasets = list(dict.fromkeys(cell.dataset for cell in found))
-    lines, starred, systems = [], False, {}
-    for line, some in groupby(found, key=lambda cell: cell.line):
-        texts = []
-        row = list(some)
-        if all(cell.selected[rule] is None for cell in row):
-            continue
-        systems[line.system] = True
-        for cell in row:
-            chosen = cell.selected[rule]
-            text = MISSING
-            if chosen is not None:
-                starred |= not cell.complete
-                text = figure(chosen.mean, chosen.spread, "" if cell.complete else " *")
-            known = f" ({cell.published.mean:.2f})" if cell.published else ""
-            texts.append(f"{text}{known}")
-        lines.append([str(line), *texts])
+    systems = dict.fromkeys(cell.line.system for cell in found if cell.selected[rule])
+    lines = _lines(found, rule)
+    if protocol.rival:
+        both = joined(cells(PROTOCOLS[protocol.rival], rows()), found)
+        usual = [cell for cell in both if cell.line.tree in protocol.trees]
+        lines += _lines(usual, rule, f", this or `{protocol.rival}`")
+    starred = any(" *" in text for line in lines for text in line)
     which = "" if set(systems) == set(protocol.systems) else f" --systems {','.join(systems)}"
     if "(" in which:
         which = f' --systems "{",".join(systems)}"'
