@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sepool.baselines import largest  # noqa: E402
-from sepool.baselines.largest import neighbour_max, neighbourhood_max  # noqa: E402
+from sepool.baselines.largest import dense_max, sparse_max  # noqa: E402
 from sepool.nn.adjacency import Adjacency  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -21,11 +21,11 @@ def test_largest_of_the_neighbourhood():
     near = near | torch.eye(4, dtype=torch.bool)
     expected = x.unsqueeze(1).masked_fill(~near.unsqueeze(3), -torch.inf).amax(2)
     for most in (6, 8):
-        torch.testing.assert_close(neighbourhood_max(x, near, there, most), expected)
+        torch.testing.assert_close(dense_max(x, near, there, most), expected)
     weight = torch.randn(3, 4, 3, dtype=torch.float64) * there.unsqueeze(2)
     (mine,), (theirs,) = (
         torch.autograd.grad((out * weight).sum(), x)
-        for out in (neighbourhood_max(x, near, there, 8), expected)
+        for out in (dense_max(x, near, there, 8), expected)
     )
     torch.testing.assert_close(mine, theirs)
 
@@ -44,7 +44,7 @@ def test_largest_of_sparse_rows():
     x = x.requires_grad_()
     seen = x.unsqueeze(0).masked_fill(~near.unsqueeze(2), -torch.inf)
     expected = seen.amax(1).masked_fill(~near.any(1, keepdim=True), 0)
-    found = neighbour_max(a, x)
+    found = sparse_max(a, x)
     torch.testing.assert_close(found, expected)
     weight = torch.randn(9, 3, dtype=torch.float64)
     mine, theirs = (torch.autograd.grad(out, x, weight) for out in (found, expected))
@@ -58,12 +58,12 @@ def test_sparse_kernels(nodes, width, monkeypatch):
     a, _ = sparse(nodes)
     x = torch.randint(4, (nodes, width)).float().requires_grad_()
     above = torch.randn(nodes, width)
-    slopes = torch.autograd.grad(neighbour_max(a, x), x, above)
+    slopes = torch.autograd.grad(sparse_max(a, x), x, above)
     moved = Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE))
     monkeypatch.setattr(largest, "largest_kernels", kernels)
     monkeypatch.setattr(largest, "fits_kernels", lambda x: True)
     there = x.detach().to(DEVICE).requires_grad_()
-    found = torch.autograd.grad(neighbour_max(moved, there), there, above.to(DEVICE))
+    found = torch.autograd.grad(sparse_max(moved, there), there, above.to(DEVICE))
     torch.testing.assert_close(found[0].cpu(), slopes[0])
 
 
@@ -78,7 +78,7 @@ def test_kernels(room, width):
     near = (torch.rand(4, room, room) < 0.3) & there.unsqueeze(1) & there.unsqueeze(2)
     near = near | torch.eye(room, dtype=torch.bool)
     above = torch.randn(4, room, width)
-    expected = neighbourhood_max(x, near, there, int(there.sum()) + 3)
+    expected = dense_max(x, near, there, int(there.sum()) + 3)
     slopes = torch.autograd.grad(expected, x, above)[0]
     state = [tensor.to(DEVICE) for tensor in (x.detach(), near, counts)]
     best, times = kernels.largest(*state)

@@ -19,21 +19,21 @@ if torch.version.cuda is not None:
         from sepool.baselines import largest_kernels
 
 
-def neighbour_max(a: Adjacency, x: Tensor) -> Tensor:
+def sparse_max(a: Adjacency, x: Tensor) -> Tensor:
     """The largest values among the entries of every row; those that share it share the gradient.
 
     Example:
         >>> path = Adjacency(torch.tensor([0, 1, 3, 4]), torch.tensor([1, 0, 2, 1]), symmetric=True)
-        >>> neighbour_max(path, torch.tensor([[1.0], [2.0], [3.0]])).flatten().tolist()
+        >>> sparse_max(path, torch.tensor([[1.0], [2.0], [3.0]])).flatten().tolist()
         [2.0, 3.0, 2.0]
     """
-    found: Tensor = _NeighbourMax.apply(  # type: ignore[no-untyped-call]
+    found: Tensor = _SparseMax.apply(  # type: ignore[no-untyped-call]
         x, a.ptr, a.index, a.row, *a.transpose()
     )
     return found
 
 
-class _NeighbourMax(Function):
+class _SparseMax(Function):
     """By our kernels no row is made for an entry."""
 
     @staticmethod
@@ -56,7 +56,7 @@ class _NeighbourMax(Function):
         return to_x, *[None] * 6
 
 
-def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
+def dense_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
     """The largest values among the neighbours, of which every node is one itself.
 
     Those that share it share the gradient. Works on the nodes that exist, one neighbour after the
@@ -77,7 +77,7 @@ def neighbourhood_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tens
     source = torch.zeros(most + 1, dtype=torch.int64, device=x.device)
     source = source.index_copy_(0, place, slots)[:-1]
     ptr = F.pad(there.sum(1).cumsum(0), (1, 0))
-    largest: Tensor = _NeighbourhoodMax.apply(  # type: ignore[no-untyped-call]
+    largest: Tensor = _DenseMax.apply(  # type: ignore[no-untyped-call]
         x, near.flatten(0, 1).index_select(0, source), source, place, ptr
     )
     return largest
@@ -100,7 +100,7 @@ class _Largest(Function):
         return largest_kernels.gradient(*ctx.saved_tensors, grad), None, None
 
 
-class _NeighbourhoodMax(Function):
+class _DenseMax(Function):
     """Over a list of the nodes that exist; ``near`` has a row for each."""
 
     @staticmethod

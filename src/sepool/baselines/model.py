@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
-from sepool.nn.layers import layer_rows, layers_relu
+from sepool.nn.layers import layers_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import read_out
 
@@ -151,9 +151,7 @@ def apply(layer: nn.Module, x: Tensor, batch: PreparedBatch, relu: bool = False)
     if not batch.real or weight.dim() == 2 or bias is None:
         out: Tensor = layer(x)
         return out.relu() if relu else out
-    if relu:
-        return layers_relu(x, [(weight, bias)], batch.real[0])
-    return layer_rows(x, weight, bias, batch.real[0])
+    return layers_rows(x, [(weight, bias)], batch.real[0], relu=relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:

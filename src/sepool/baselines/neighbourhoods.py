@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sepool.baselines.largest import neighbour_max, neighbourhood_max
+from sepool.baselines.largest import dense_max, sparse_max
 from sepool.baselines.model import RATIO, rows
 from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, spread
 from sepool.nn import Linear
@@ -81,7 +81,7 @@ def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor,
     """What every neighbourhood is, the share of every entry in it, and how fit it is."""
     assert a.weight is not None
     there, (turned, _, twin) = a.weight, a.transpose()
-    best = neighbour_max(a, x)
+    best = sparse_max(a, x)
     asked = unpool(pool.target(pool.query(best)), a.ptr, a.row)
     score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), SLOPE)
     score = score * there.unsqueeze(1)  # what is no entry must not grow beyond all bounds
@@ -114,7 +114,7 @@ def pool_dense(pool: Fitness, before: Kept) -> Kept:
     x, a, there, most = before
     looped = a + torch.eye(a.size(1), device=a.device)
     near = looped > 0
-    asked = rows(pool.target, rows(pool.query, neighbourhood_max(x, near, there, most)))
+    asked = rows(pool.target, rows(pool.query, dense_max(x, near, there, most)))
     score = F.leaky_relu(asked + rows(pool.source, x).transpose(1, 2), SLOPE)
     share = score.masked_fill(~near, -torch.inf).softmax(2)
     x, ones = share @ x, near.to(x.dtype)

@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
+from sepool.nn.layers import layers_rows
 from sepool.nn.linear import Linear, affine
-from sepool.nn.ops import row_sums, rows_like, unpool
+from sepool.nn.ops import row_sums, rows_like, take_rows, unpool
 
 
 class Prepared(NamedTuple):
@@ -46,6 +47,13 @@ class Conv(nn.Module, ABC):
     @abstractmethod
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
+
+    def of_replicas(
+        self, x: Tensor, prepared: Prepared, real: Tensor, source: Tensor | None = None
+    ) -> Tensor:
+        """The same for replicas with padding; ``real`` and ``source`` as in `PreparedBatch`."""
+        out: Tensor = self(x if source is None else take_rows(x, source), prepared)
+        return out
 
     def reset_parameters(self) -> None:
         """Draws new weights."""
@@ -252,14 +260,21 @@ class GAT(Conv):
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
         x = affine(x, self.linear.weight, self.bias)
-        return self.attend(x, affine(x, *self.scoring()), prepared)
+        return self._attend(x, affine(x, *self._scoring()), prepared)
 
-    def scoring(self) -> tuple[Tensor, Tensor]:
+    def of_replicas(
+        self, x: Tensor, prepared: Prepared, real: Tensor, source: Tensor | None = None
+    ) -> Tensor:
+        """The same, and padding is spared."""
+        x = layers_rows(x, [(self.linear.weight, self.bias)], real, source, relu=False)
+        return self._attend(x, layers_rows(x, [self._scoring()], real, relu=False), prepared)
+
+    def _scoring(self) -> tuple[Tensor, Tensor]:
         """The layer that makes scores of ``x W + b``: they are those of ``x W``."""
         a = self.score.weight
         return a, -(self.bias.unsqueeze(-2) @ a).squeeze(-2)
 
-    def attend(self, x: Tensor, scores: Tensor, prepared: Prepared) -> Tensor:
+    def _attend(self, x: Tensor, scores: Tensor, prepared: Prepared) -> Tensor:
         """What every node sees of ``x W + b``: its weights sum to 1, so that ``b`` is in it."""
         a = prepared.adjacency
         target, source = scores.unbind(-1)

@@ -50,26 +50,21 @@ def layers_pool(
     return pool_relu(hidden, ptr, assignment)
 
 
-def layers_relu(
+def layers_rows(
     x: Tensor,
     layers: Sequence[tuple[Tensor, Tensor]],
     real: Tensor,
     source: Tensor | None = None,
+    relu: bool = True,
 ) -> Tensor:
-    """``relu(x W + b)`` for replicas; arguments as in `layers_pool`."""
+    """``relu(x W + b)`` for replicas, or that without the last ReLU; arguments as in `layers_pool`.
+
+    What padding gets is not said.
+    """
     if has_kernel(layers[0][1], len(x if source is None else source)):
-        return _by_kernels(x, source, None, real, None, None, True, layers)
-    return _apply(layers, x if source is None else take_rows(x, source)).relu()
-
-
-def layer_rows(
-    x: Tensor, weight: Tensor, bias: Tensor, real: Tensor, source: Tensor | None = None
-) -> Tensor:
-    """``x W + b`` for replicas; arguments as in `layers_pool`. What padding gets is not said."""
-    layers = [(weight, bias)]
-    if has_kernel(bias, len(x if source is None else source)):
-        return _by_kernels(x, source, None, real, None, None, False, layers)
-    return _apply(layers, x if source is None else take_rows(x, source))
+        return _by_kernels(x, source, None, real, None, None, relu, layers)
+    out = _apply(layers, x if source is None else take_rows(x, source))
+    return out.relu() if relu else out
 
 
 def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:

@@ -13,9 +13,9 @@ from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import CONVS, GAT, Conv, GatheringConv
+from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
-from sepool.nn.layers import layer_rows, layers_pool, layers_relu
+from sepool.nn.layers import layers_pool, layers_rows
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import take_rows
@@ -191,16 +191,16 @@ class SEPG(nn.Module):
         conv: Any = self.convs[i]
         source = batch.source if i == 0 else None
         if layers:
-            return layers_relu(
+            return layers_rows(
                 self._gathered(i, x, batch, level), layers, batch.real[level], source
             )
-        if isinstance(conv, GAT) and batch.real and self.replicas is not None:
-            real = batch.real[level]
-            x = layer_rows(x, conv.linear.weight, conv.bias, real, source)
-            return conv.attend(x, layer_rows(x, *conv.scoring(), real), batch.prepared[level])
-        x = x if source is None else take_rows(x, source)
-        known = i == 0 and batch.gathered
-        out: Tensor = conv.combine(x) if known else conv(x, batch.prepared[level])
+        out: Tensor
+        if i == 0 and batch.gathered:
+            out = conv.combine(x if source is None else take_rows(x, source))
+        elif batch.real and self.replicas is not None:
+            out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
+        else:
+            out = conv(x if source is None else take_rows(x, source), batch.prepared[level])
         return out
 
     def _layers(self, i: int, batch: PreparedBatch) -> Layers:
