@@ -35,8 +35,10 @@ def with_kernels(monkeypatch):
                 monkeypatch.setattr(module, name, pytest.importorskip(f"sepool.nn.{name}"))
             monkeypatch.setattr(module, "fits_kernels", lambda x: True, raising=False)
         monkeypatch.setattr(ops, "MANY", 0)
+        torch.use_deterministic_algorithms(True, warn_only=True)  # memory nobody wrote is NaN now
 
-    return take
+    yield take
+    torch.use_deterministic_algorithms(False)
 
 
 def batch_of(store):

@@ -41,9 +41,11 @@ def main() -> None:
         tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
         for index, largest in product((False, True), repeat=2):
             flags = {"INDEX": index, "WEIGHT": index, "RELU": not index, "MAX": largest}
-            attempt(kernels._sum_rows, {**flags, "AHEAD": kernels.AHEAD, **tile}, aligned)
+            flags |= {"PADDED": not index, "AHEAD": kernels.AHEAD}
+            attempt(kernels._sum_rows, {**flags, **tile}, aligned)
         for relu in (False, True):
-            attempt(kernels._sum_long, {"RELU": relu, "AHEAD": kernels.AHEAD, **tile}, aligned)
+            flags = {"PADDED": relu, "RELU": relu, "AHEAD": kernels.AHEAD}
+            attempt(kernels._sum_long, {**flags, **tile}, aligned)
         attempt(kernels._copy_rows, {"GATE": True, **tile}, aligned)
         attempt(kernels._dot_rows, tile, aligned)
         for side in (False, True):
@@ -68,7 +70,7 @@ def layers(aligned: bool) -> None:
     wide, _ = layer_kernels._product_tile(1000, 64)
     few, _ = layer_kernels._product_tile(1000, 2)
     for own, relu, copies in product((False, True), repeat=3):
-        flags = {"OWN": own, "RELU": relu, "COPIES": copies}
+        flags = {"OWN": own, "RELU": relu, "SUMMED": not relu, "COPIES": copies}
         attempt(layer_kernels._product, {**flags, **_sides(few if own else wide)}, aligned)
         flags = {"OWN": own, "GATED": relu, "SUMMED": relu, "COPIES": copies}
         tile = layer_kernels._gradient_tile(*((64, 2) if own else (369, 128)))

@@ -16,6 +16,7 @@ pytest.importorskip("triton", reason="Triton is not installed: pip install trito
 kernels = pytest.importorskip("sepool.nn.kernels")
 layer_kernels = pytest.importorskip("sepool.nn.layer_kernels")
 from sepool.nn.dropout import SALT, Dropout  # noqa: E402
+from sepool.nn.layers import aligned  # noqa: E402
 
 DEVICE = "cuda" if GPU else "cpu"
 WIDTHS = [1, 5, 32, 64, 100]
@@ -53,6 +54,19 @@ def test_sums_of_segments(width, relu, rows):
     expected = torch.stack([seen[a:b].sum(0) for a, b in pairwise(ends)])
     found = kernels.sum_rows(x, torch.tensor(ends, device=DEVICE), relu=relu)
     torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("rows", [3, 60])
+def test_padding_is_not_summed(rows):
+    """Of three replicas with four segments each some are padding, which may hold anything."""
+    x, real = torch.randn(12 * rows, 40), torch.tensor([4, 1, 3])
+    there = (torch.arange(4) < real[:, None]).flatten()
+    x[~there.repeat_interleave(rows)] = torch.nan
+    expected = torch.zeros(12, 40)
+    expected[there] = x.view(12, rows, 40).sum(1)[there]
+    ptr = torch.arange(13) * rows
+    found = kernels.sum_rows(x.to(DEVICE), ptr.to(DEVICE), real=real.to(DEVICE))
+    torch.testing.assert_close(found.cpu(), expected)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -99,7 +113,8 @@ def test_dropout_of_replicas(shape, side_by_side):
 
 
 KINDS = ["nodes", "padded nodes", "padded nodes alone", "padded nodes, linear",
-         "table", "table of copies", "table alone", "table, linear"]  # fmt: skip
+         "table", "table of copies", "table alone", "table, linear",
+         "aligned table of copies"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,9 +155,11 @@ def test_layers_summed_to_parents(shape, widths, kind):
     weights, biases = layers[: len(weights)], layers[len(weights) :]
     assignment = assignment if summed else None
     rest = [None if t is None else t.to(DEVICE) for t in (source, copies, real, assignment)]
-    given = layer_kernels.Rows(x, *rest)
+    given = layer_kernels.Rows(aligned(x) if "aligned" in kind else x, *rest)
     found = layer_kernels.products(given, weights, biases, relu)
-    torch.testing.assert_close(found[-1].cpu(), hidden.detach(), atol=1e-4, rtol=1e-4)
+    written = there if summed else torch.ones_like(there)  # padding is not summed
+    last = found[-1].cpu()[written]
+    torch.testing.assert_close(last, hidden.detach()[written], atol=1e-4, rtol=1e-4)
     above = above.to(DEVICE)
     to_x, *pairs = layer_kernels.gradients(given, weights, found, above, relu, to_x=own)
     for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):

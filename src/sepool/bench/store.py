@@ -26,6 +26,7 @@ from sepool.bench.merging import (
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
+from sepool.nn.layers import aligned
 from sepool.nn.ops import segment_sum, take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
@@ -108,6 +109,8 @@ class GraphStore:
                 bottom = adjacency_among(bottom, merged.first)
             self.copies = self._with_empty(merged.copies)
         self.x = self._with_empty(x)
+        if self.by_source:
+            self.x = aligned(self.x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
         self.levels = [self._level(whole, level, bottom) for level in range(self.height + 1)]

@@ -13,9 +13,19 @@ LONG = 16  # entries of a segment from which on a program sums it alone
 
 
 @triton.jit
-def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
-              RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-              WIDTH: tl.constexpr):  # fmt: skip
+def _begin(ptr, real, row, room, inside, PADDED: tl.constexpr):
+    """Where the entries of a row begin and end; padding has none."""
+    if PADDED:
+        replica = row // room
+        inside &= row - replica * room < tl.load(real + replica, mask=inside, other=0)
+    start = tl.load(ptr + row, mask=inside, other=0)
+    return start, tl.load(ptr + row + 1, mask=inside, other=0)
+
+
+@triton.jit
+def _sum_rows(x, ptr, real, index, weight, out, rows, room, width, PADDED: tl.constexpr,
+              INDEX: tl.constexpr, WEIGHT: tl.constexpr, RELU: tl.constexpr, MAX: tl.constexpr,
+              AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """Every row of the tile walks its entries in order: the same bits in every run.
 
     Entries are taken some at a time, so that more than one load is on its way: of a long row, as a
@@ -25,8 +35,7 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = row < rows
     wide = column < width
-    start = tl.load(ptr + row, mask=inside, other=0)
-    end = tl.load(ptr + row + 1, mask=inside, other=0)
+    start, end = _begin(ptr, real, row, room, inside, PADDED)
     nothing = float("-inf") if MAX else 0.0
     total = tl.full((ROWS, WIDTH), nothing, tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
@@ -51,15 +60,15 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
 
 
 @triton.jit
-def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-              WIDTH: tl.constexpr):  # fmt: skip
+def _sum_long(x, ptr, real, out, room, width, PADDED: tl.constexpr, RELU: tl.constexpr,
+              AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """One segment of rows, many of them at a time: the nodes of a graph can be thousands."""
     segment = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     wide = column < width
-    end = tl.load(ptr + segment + 1)
+    begin, end = _begin(ptr, real, segment, room, segment >= 0, PADDED)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
-    for start in range(tl.load(ptr + segment), end, AHEAD * ROWS):
+    for start in range(begin, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             row = start + more * ROWS + tl.arange(0, ROWS)
             values = tl.load(
@@ -190,27 +199,34 @@ def sum_rows(
     weight: Tensor | None = None,
     relu: bool = False,
     mode: str = "sum",
+    real: Tensor | None = None,
 ) -> Tensor:
     """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
 
-    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none.
+    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none. Where it is said
+    how many sums of every replica are ``real``, the others are 0, and nothing is read for them.
     """
     x = x.contiguous()
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
+    room = rows if real is None else rows // len(real)
     grid, *tile = _tiles(rows, width)
-    if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
-        _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)
-        return out
     empty = ptr  # stands for what is not there
+    counts, padded = (empty, False) if real is None else (real, True)
+    if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
+        _sum_long[(rows, grid[1])](x, ptr, counts, out, room, width, padded, relu, AHEAD, *tile)
+        return out
     _sum_rows[grid](
         x,
         ptr,
+        counts,
         empty if index is None else index,
         x if weight is None else weight,
         out,
         rows,
+        room,
         width,
+        padded,
         index is not None,
         weight is not None,
         relu,

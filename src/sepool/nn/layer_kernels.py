@@ -3,7 +3,8 @@
 Products are taken in three passes of TensorFloat-32, which together are as exact as float32. Rows
 can be gathered from a table, and are not written down then; a row of the table can stand for
 several nodes (``copies``): as ReLU follows, its product is multiplied. Behind the ``real`` rows of
-a replica lies padding, on which no product is wasted.
+a replica lies padding, on which no product is wasted. A row is as long as the ``stride``: zeros may
+follow its ``depth`` numbers, so that every row begins where four numbers can be loaded at once.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
 
 
 @triton.jit
-def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN: tl.constexpr,
-             RELU: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-             DEEP: tl.constexpr):  # fmt: skip
+def _product(x, source, copies, real, weight, bias, out, rows, stride, depth, width,
+             OWN: tl.constexpr, RELU: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+             TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, times ``copies`` or not, and its ReLU or not; 0 for padding.
 
-    OWN: ``x`` has a row for every node, and is no table from which rows are gathered. COPIES: some
-    rows stand for several nodes.
+    OWN: ``x`` has a row for every node, and is no table from which rows are gathered. SUMMED: it is
+    summed to parents, which leaves padding out, and nothing is written there. COPIES: some rows
+    stand for several nodes.
     """
     replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
@@ -47,15 +49,14 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
     total += tl.load(bias + replica * width + column, mask=wide, other=0.0)[None, :]
     for start in range(0, tl.where(tl.program_id(0) * TALL < count, depth, 0), DEEP):
         k = start + tl.arange(0, DEEP)
-        deep = k < depth
         a = tl.load(
-            x + line[:, None] * depth + k[None, :],
-            mask=there[:, None] & deep[None, :],
+            x + line[:, None] * stride + k[None, :],
+            mask=there[:, None] & (k < stride)[None, :],
             other=0.0,
         )
         b = tl.load(
             weight + (replica * depth + k)[:, None] * width + column[None, :],
-            mask=deep[:, None] & wide[None, :],
+            mask=(k < depth)[:, None] & wide[None, :],
             other=0.0,
         )
         total = tl.dot(a, b, total, input_precision="tf32x3")
@@ -65,7 +66,7 @@ def _product(x, source, copies, real, weight, bias, out, rows, depth, width, OWN
     if RELU:
         total = tl.maximum(total, 0.0)
     total = tl.where(there[:, None], total, 0.0)
-    inside = (row < rows)[:, None] & wide[None, :]
+    inside = (there if SUMMED else row < rows)[:, None] & wide[None, :]
     tl.store(out + place[:, None] * width + column[None, :], total, mask=inside)
 
 
@@ -89,9 +90,10 @@ def _pull(above, assignment, hidden, copies, source, place, column, there, wide,
 
 
 @triton.jit
-def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, depth, width,
-              OWN: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
-              TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, stride, depth,
+              width, OWN: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr,
+              COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
+              DEEP: tl.constexpr):  # fmt: skip
     """Part of a replica's gradient, of equally many rows as every other part but the last."""
     replica = tl.program_id(2).to(tl.int64)
     part = tl.program_id(1)
@@ -99,7 +101,6 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
     blocks = tl.cdiv(width, WIDE)
     k = tl.program_id(0) // blocks * DEEP + tl.arange(0, DEEP)
     column = tl.program_id(0) % blocks * WIDE + tl.arange(0, WIDE)
-    deep = k < depth
     wide = column < width
     total = tl.zeros((DEEP, WIDE), tl.float32)
     added = tl.zeros((WIDE,), tl.float32)
@@ -113,8 +114,8 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
         grad = _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
                      GATED, SUMMED, COPIES)  # fmt: skip
         a = tl.load(
-            x + line[None, :] * depth + k[:, None],
-            mask=there[None, :] & deep[:, None],
+            x + line[None, :] * stride + k[:, None],
+            mask=there[None, :] & (k < stride)[:, None],
             other=0.0,
         )
         total = tl.dot(a, grad, total, input_precision="tf32x3")
@@ -123,7 +124,7 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
     tl.store(
         out + (start + k)[:, None] * width + column[None, :],
         total,
-        mask=deep[:, None] & wide[None, :],
+        mask=(k < depth)[:, None] & wide[None, :],
     )
     if tl.program_id(0) < blocks:
         tl.store(sums + (replica * parts + part) * width + column, added, mask=wide)
@@ -160,7 +161,7 @@ class Rows(NamedTuple):
     """The nodes of replicas, equally many each, and their features.
 
     Attributes:
-        x: rows of features.
+        x: rows of features; a table may have longer ones (`sepool.nn.layers.aligned`).
         source: the row of every node; None where every node has its own.
         copies: how many nodes each row of ``x`` stands for; None where it is one.
         real: how many nodes of every replica are no padding.
@@ -194,19 +195,21 @@ def products(
 ) -> list[Tensor]:
     """``x W + b`` and its ReLU, again and again.
 
-    The last product stays without where it is summed to parents, or if there shall be none. Weights
-    and biases, one a replica, are contiguous.
+    The last product stays without where it is summed to parents, or if there shall be none; in the
+    first case it says nothing of padding. Weights and biases, one a replica, are contiguous.
     """
     found: list[Tensor] = []
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         replicas, depth, width = weight.shape
         out = given.x.new_empty(given.size, width)
         x, own = (found[-1], True) if found else (given.x, given.source is None)
-        last, summed = i + 1 == len(weights), given.assignment is not None
-        flags = own, not last or (relu and not summed), last and given.copies is not None
+        last = i + 1 == len(weights)
+        summed = last and given.assignment is not None
+        flags = not last or (relu and not summed), summed, last and given.copies is not None
+        numbers = given.nodes, _stride(x), depth, width
         tile, grid = _product_tile(given.nodes, width)
         _product[(*grid, replicas)](
-            x, *given.pointers(), weight, bias, out, given.nodes, depth, width, *flags, **tile
+            x, *given.pointers(), weight, bias, out, *numbers, own, *flags, **tile
         )
         found.append(out)
     return found
@@ -239,7 +242,7 @@ def gradients(
         tile = _gradient_tile(depth, width)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
         _gradient[(tiles, parts, replicas)](
-            *told, out, sums, given.nodes, depth, width, own, *flags, **tile
+            *told, out, sums, given.nodes, _stride(x), depth, width, own, *flags, **tile
         )
         to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
         to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
@@ -250,6 +253,11 @@ def gradients(
                 *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **tile
             )
     return above if to_x else None, to_weights, to_biases
+
+
+def _stride(x: Tensor) -> int:
+    """How long a row is; of a single one PyTorch may say anything."""
+    return x.stride(0) if len(x) > 1 else x.size(1)
 
 
 def _product_tile(rows: int, width: int) -> tuple[dict[str, int], tuple[int, int]]:

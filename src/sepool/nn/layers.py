@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
@@ -22,10 +23,24 @@ if torch.version.cuda is not None:
         from sepool.nn import kernels, layer_kernels
 
 
+ALIGNED = 16  # numbers; Triton loads four at a time where it knows that rows are multiples of this
+
+
+def aligned(table: Tensor) -> Tensor:
+    """A table as the kernels like it: a view of one whose rows are longer, by zeros.
+
+    Example:
+        >>> aligned(torch.ones(3, 20)).shape, aligned(torch.ones(3, 20)).stride()
+        (torch.Size([3, 20]), (32, 1))
+    """
+    width = table.size(1)
+    return F.pad(table, (0, -width % ALIGNED))[:, :width]
+
+
 def layers_pool(
     x: Tensor,
     layers: Sequence[tuple[Tensor, Tensor]],
-    real: Tensor,
+    real: Sequence[Tensor],
     ptr: Tensor,
     assignment: Tensor,
     source: Tensor | None = None,
@@ -34,16 +49,18 @@ def layers_pool(
     """``S relu(x W + b)`` for replicas, whose nodes are equal parts of the rows.
 
     Args:
-        x: the features of every node, or a table of features, which gets no gradient.
+        x: the features of every node, or a table of features, `aligned` or not, which gets no
+            gradient.
         layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
-        real: how many nodes of every replica are no padding; padding comes behind them.
+        real: how many nodes of every replica are no padding, and how many clusters; padding comes
+            behind them, and the clusters of one are not those of the other.
         ptr: where the members of every cluster begin; they are neighbours.
         assignment: the cluster of every node.
         source: the row of the table that every node has; it is not written down.
         copies: how many nodes each row of the table stands for.
     """
     if has_kernel(layers[0][1], len(assignment)):
-        return _by_kernels(x, source, copies, real, assignment, ptr, True, layers)
+        return _by_kernels(x, source, copies, real[0], assignment, (ptr, real[1]), True, layers)
     hidden = _apply(layers, x if source is None else take_rows(x, source))
     if copies is not None and source is not None:
         hidden = hidden * copies.index_select(0, source).unsqueeze(1)
@@ -59,7 +76,7 @@ def layers_rows(
 ) -> Tensor:
     """``relu(x W + b)`` for replicas, or that without the last ReLU; arguments as in `layers_pool`.
 
-    What padding gets is not said.
+    But ``real`` is of the nodes alone. What padding gets is not said.
     """
     if has_kernel(layers[0][1], len(x if source is None else source)):
         return _by_kernels(x, source, None, real, None, None, relu, layers)
@@ -82,17 +99,27 @@ def _by_kernels(*given: Any) -> Tensor:
     return out
 
 
+def _is_aligned(x: Tensor, source: Tensor | None) -> bool:
+    """Whether it is what `aligned` made of a table."""
+    step = (-(-x.size(1) // ALIGNED) * ALIGNED, 1)
+    return source is not None and x.stride() == step and x.storage_offset() == 0
+
+
 class _Layers(Function):
     """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        rows, (ptr, ctx.relu) = (x.contiguous(), *given[:4]), given[4:6]
+        x = x if _is_aligned(x, given[0]) else x.contiguous()
+        rows, (clusters, ctx.relu) = (x, *given[:4]), given[4:6]
         layers = [tensor.contiguous() for tensor in given[6:]]
         weights, biases = layers[::2], layers[1::2]
         found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases, ctx.relu)
         ctx.save_for_backward(*rows, *weights, *found)
-        out: Tensor = found[-1] if ptr is None else kernels.sum_rows(found[-1], ptr, relu=True)
+        out: Tensor = found[-1]
+        if clusters is not None:
+            ptr, real = clusters
+            out = kernels.sum_rows(out, ptr, relu=True, real=real)
         return out
 
     @staticmethod

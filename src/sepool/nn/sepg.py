@@ -164,7 +164,7 @@ class SEPG(nn.Module):
             layers = self._layers(i, batch)
             if layers and i < self.blocks and self.reduce == "sum" and not self.norms:
                 ptr, assignment, _ = family(batch.levels, level + 1)
-                x, real = self._gathered(i, x, batch, level), batch.real[level]
+                x, real = self._gathered(i, x, batch, level), batch.real[level : level + 2]
                 return layers_pool(x, layers, real, ptr, assignment, source, copies)
             x = self._convolved(i, x, batch, level, layers)
             if copies is not None and source is not None:
