@@ -99,7 +99,7 @@ $(VENV)/docs.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 
 # The peers, in an order that matters: torch-scatter is compiled against the torch that is there (see
 # benchmarks/requirements.txt).
-$(BENCH)/bench.stamp: benchmarks/requirements.txt $(BUILT_FROM) $(wildcard src/sepool/*.py)
+$(BENCH)/bench.stamp: benchmarks/requirements.txt $(BUILT_FROM) $(shell find src/sepool -name '*.py')
 	$(find_python)
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH_INSTALL) --constraint constraints.txt torch setuptools wheel

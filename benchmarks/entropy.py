@@ -97,6 +97,8 @@ def dataset(
         if best is None:
             best = scores
         ours, done = best[chosen], np.isfinite(scores)
+        if not done.any():
+            continue  # what failed is printed already
         out.add(
             kind="dataset",
             graph=name,

@@ -10,7 +10,6 @@ the process grew, each system in a process of its own.
 
 from __future__ import annotations
 
-import resource
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 
 from results import Recorder, parser, root_of
+from scale import high_water
 from sepool.bench.protocols import PROTOCOLS, Protocol
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.trainer import make_lockstep
@@ -66,7 +66,7 @@ def wait(device: str) -> None:
 def peak(device: str) -> float:
     """The most memory so far, in MiB; on a GPU since this was asked last."""
     if device == "cpu":
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        return high_water() / MIB
     most = torch.cuda.max_memory_allocated() / MIB
     torch.cuda.reset_peak_memory_stats()
     return most

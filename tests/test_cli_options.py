@@ -12,7 +12,7 @@ from sepool.cli_options import Search, print_json
 
 
 def search(**changes) -> Search:
-    usual = {"height": 2, "method": "best", "seed": 0, "threads": None}
+    usual = {"height": 2, "method": "best", "seed": 0}
     return Search(**{**usual, "unweighted": False, "self_loops": False, **changes})
 
 

@@ -95,7 +95,6 @@ class TestBadInput:
             (["."], "sepool: .: Is a directory"),
             (["nothing.txt", "--height", "0"], "sepool: height must be 1 to 64, got 0"),
             (["graph.txt", "--method", "magic"], "sepool: method must be one of"),
-            (["graph.txt", "--threads", "0"], "sepool: num_threads must be 1 to 4096, got 0"),
             (["graph.txt", "-o", "tree.txt"], "sepool: a tree file ends in .json or .npz"),
             (["graph.txt", "-o", "no/tree.json"], "sepool: cannot write no/tree.json: no folder"),
             (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from random import Random
 
@@ -137,6 +139,39 @@ def test_a_graph_put_together_by_hand():
         for method in shapes.METHODS:
             with pytest.raises(ValueError, match=r"\w"):
                 coding_tree(graph, method=method)
+
+
+@pytest.mark.parametrize("n", [10, 300])  # small graphs are checked in another way
+@pytest.mark.parametrize("text", ["twice", "names itself", "not sorted"])
+def test_rows_that_are_not_in_order(n, text):
+    """A SciPy matrix may have such rows; trusted, they would be merged beyond the room they get."""
+    u = np.arange(n)
+    ring = np.sort(np.column_stack([(u - 1) % n, (u + 1) % n]), 1)
+    rows = {
+        "twice": np.sort(np.column_stack([ring, u ^ 1]), 1),
+        "names itself": np.sort(np.column_stack([ring, u]), 1),
+        "not sorted": ring[:, ::-1],
+    }[text]
+    graph = sepool.Graph(
+        np.arange(n + 1, dtype=np.int64) * rows.shape[1], rows.ravel().astype(np.int32)
+    )
+    for method in shapes.METHODS:
+        with pytest.raises(ValueError, match=text):
+            coding_tree(graph, 2, method=method)
+
+
+def test_a_batch_of_more_threads_than_the_system_gives():
+    """Those that are there do the work; in another process, because memory is limited in it."""
+    pytest.importorskip("resource", reason="Windows limits no memory like this")
+    code = """
+import resource, numpy as np, sepool
+graphs = [np.array([[0, 1], [1, 2]])] * 20_000
+resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, resource.RLIM_INFINITY))
+trees = sepool.coding_trees(graphs, 2, method="fast", num_threads=1000)
+print(len(trees))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "20000\n"), run.stderr
 
 
 def test_other_options():

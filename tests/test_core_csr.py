@@ -16,7 +16,7 @@ from sepool import _core
 from . import shapes
 
 
-def csr(n, edges, *, both=False, self_loops=False, symmetrise=False, ids=np.int64):
+def csr(n, edges, *, both=False, self_loops=False, ids=np.int64):
     """The door for one graph, with rows `u v` or `u v w`."""
     u, v = (np.array([e[i] for e in edges], ids) for i in (0, 1))
     w = np.array([e[2] for e in edges], float) if edges and len(edges[0]) == 3 else None
@@ -28,7 +28,6 @@ def csr(n, edges, *, both=False, self_loops=False, symmetrise=False, ids=np.int6
         w,
         both=both,
         self_loops=self_loops,
-        symmetrise=symmetrise,
     )
 
 
@@ -97,7 +96,7 @@ def test_loops_alone_are_scaled_like_everything_else():
 @pytest.mark.parametrize("ids", [np.int32, np.int64])
 def test_columns_are_read_where_they_lie(ids):
     table = np.array([(0, 9, 1), (3, 9, 2), (2, 9, 1)], ids)
-    nodes, ends, options = [0, 4], [0, 3], {"both": False, "self_loops": False, "symmetrise": False}
+    nodes, ends, options = [0, 4], [0, 3], {"both": False, "self_loops": False}
     for step in (1, -1):
         u, v = table[::step, 0], table[::step, 2]
         rows = _core.csr(np.array(nodes), np.array(ends), u, v, None, **options)
@@ -105,7 +104,7 @@ def test_columns_are_read_where_they_lie(ids):
 
 
 def test_symmetrised_arcs_add_up():
-    rows = csr(3, [(0, 1, 2.0), (1, 0, 3.0), (2, 1, 1.0)], both=True, symmetrise=True)
+    rows = csr(3, [(0, 1, 2.0), (1, 0, 3.0), (2, 1, 1.0)], both=False)
     assert as_weights(rows)[0] == {(0, 1): 5, (1, 0): 5, (1, 2): 1, (2, 1): 1}
 
 
@@ -194,7 +193,7 @@ class TestBadInput:
     def test_the_graph_is_named_in_a_batch(self):
         nodes, ends, u, v = map(np.array, ([0, 2, 4], [0, 1, 2], [0, 0], [1, 5]))
         with pytest.raises(ValueError, match="edge 0 in graph 1 names node 5"):
-            _core.csr(nodes, ends, u, v, None, both=False, self_loops=False, symmetrise=False)
+            _core.csr(nodes, ends, u, v, None, both=False, self_loops=False)
 
     @pytest.mark.parametrize(
         ("node_ptr", "edge_ptr", "u", "v", "w"),
@@ -219,11 +218,11 @@ class TestBadInput:
         arrays = [np.array(x, np.int64) for x in (node_ptr, edge_ptr, u, v)]
         w = None if w is None else np.array(w, float)
         with pytest.raises(ValueError, match=r"\w"):
-            _core.csr(*arrays, w, both=False, self_loops=False, symmetrise=False)
+            _core.csr(*arrays, w, both=False, self_loops=False)
 
 
 def test_no_graphs():
     none = np.array([], np.int64)
-    options = {"both": False, "self_loops": True, "symmetrise": False}
+    options = {"both": False, "self_loops": True}
     rows = _core.csr(np.array([0]), np.array([0]), none, none, None, **options)
     assert [len(rows[i]) for i in (0, 1, 4)] == [1, 0, 0]

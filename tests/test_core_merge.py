@@ -168,6 +168,10 @@ BAD_ROWS = {
     "a negative loop": ([0, 1, 2], [1, 0], None, [-1, 0]),
     "one way only": ([0, 1, 1], [1], None, None),
     "more neighbours than nodes": ([0, 2, 4], [1, 1, 0, 0], None, None),
+    "a neighbour twice": ([0, 2, 4, 4], [1, 1, 0, 0], None, None),
+    "a neighbour twice, the last row empty": ([0, 0, 2, 4, 4], [2, 2, 1, 1], None, None),
+    "rows that are not sorted": ([0, 2, 3, 4], [2, 1, 0, 0], None, None),
+    "a row that names itself": ([0, 2, 3], [0, 1, 0], None, None),
 }
 
 

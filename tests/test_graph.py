@@ -75,6 +75,21 @@ def test_a_graph_is_returned_as_it_is():
     assert as_graph(graph) is graph
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("indptr", [0, 1, 2]),
+        ("indices", np.array([1 + 2**32, 0])),
+        ("weights", np.array([1.9, 1.9])),
+        ("loops", np.array([0, 1], np.uint64)),
+    ],
+)
+def test_arrays_of_other_types_are_not_cut(name, array):
+    arrays = {"indptr": np.array([0, 1, 2], np.int64), "indices": np.array([1, 0], np.int32)}
+    with pytest.raises(TypeError, match=f"{name} must be an array of int"):
+        Graph(**{**arrays, name: array})
+
+
 class TestBadInput:
     @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
     def test_weights(self, weight):
@@ -186,6 +201,12 @@ class TestNetworkx:
             as_graph(graph)
         assert as_graph(graph, symmetrise=True).degrees().tolist() == [2, 3, 1]
 
+    def test_parts_of_a_graph(self, nx):
+        graph = nx.path_graph(3)
+        for part in (graph.edges, graph.adj):
+            with pytest.raises(TypeError, match=f"read a graph from {type(part).__name__}"):
+                as_graph(part)
+
     def test_weight_that_is_no_number(self, nx):
         with pytest.raises(TypeError, match="got 'heavy'"):
             as_graph(nx.Graph([(0, 1, {"weight": "heavy"})]))
@@ -229,6 +250,10 @@ class TestScipy:
     def test_one_way(self, sparse):
         with pytest.raises(ValueError, match="directed"):
             as_graph(sparse.csr_array(np.array([[0, 1], [0, 0]])))
+
+    def test_an_operator(self, sparse):
+        with pytest.raises(TypeError, match="read a graph from"):
+            as_graph(sparse.linalg.aslinearoperator(sparse.eye_array(2)))
 
     def test_not_square(self, sparse):
         with pytest.raises(ValueError, match=r"square, got shape \(2, 3\)"):
@@ -385,6 +410,14 @@ class TestBatch:
         with pytest.raises((TypeError, ValueError), match=message) as caught:
             as_graph_batch([np.array([[0, 1]]), bad])
         assert "graph 1" in str(caught.value)
+
+    def test_the_error_names_the_graph_among_graphs_of_many_kinds(self):
+        with pytest.raises(ValueError, match="graph 1: edge 0 has weight -1"):
+            as_graph_batch([as_graph([(0, 1)]), [(0, 1, -1.0)]])
+
+    def test_numbers_of_nodes_that_are_not_whole(self):
+        with pytest.raises(TypeError, match="integer"):
+            as_graph_batch([np.array([[0, 1]])], num_nodes=[2.7])
 
     @pytest.mark.parametrize("one", ["graph.txt", Graph])
     def test_one_graph_is_no_list(self, one):

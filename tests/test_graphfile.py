@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -82,6 +83,20 @@ def test_attributes_of_all_kinds(tmp_path):
     assert np.signbit(found[0].zero.numpy()).tolist() == [True, False]
 
 
+def test_attributes_that_are_called_like_parts_of_the_file(tmp_path):
+    names = (
+        *("about", "nodes", "degrees", "gaps", "plain", "edge_counts", "other_edges", "counts"),
+        *("parent", "sizes", "symmetric", "file", "format", "version", "core", "x.counts"),
+        *("data.x", "rows.x"),
+    )
+    graphs = molecules(3)
+    for i, graph in enumerate(graphs):
+        for k, name in enumerate(names):
+            graph[name] = torch.full((k + 1,), i + 300)
+    assert_same_after(tmp_path / "graphs.npz", graphs)
+    assert_same_after(tmp_path / "graphs.npz", AddCodingTree(2).apply_all(graphs))
+
+
 def test_a_dataset_and_a_part_of_it(tmp_path):
     dataset = InMemoryDataset()
     dataset._data, dataset.slices = InMemoryDataset.collate(molecules(8))
@@ -108,7 +123,7 @@ def test_cliques_take_few_bytes(tmp_path):
 
 def test_features_that_are_one_hot_take_few_bytes(tmp_path):
     save_graphs(tmp_path / "graphs.npz", molecules(20))
-    assert read_archive(tmp_path / "graphs.npz", FORMAT, VERSION)["x"].dtype == np.uint8
+    assert read_archive(tmp_path / "graphs.npz", FORMAT, VERSION)["data.x"].dtype == np.uint8
 
 
 @pytest.mark.skipif(
@@ -202,6 +217,7 @@ def test_arrays_that_do_not_fit_together(tmp_path):
         "other_edges": np.zeros((2, 5), np.int64),
         "parent": arrays["parent"] + 90,
         "about": np.array("{"),
+        "data.x": arrays["data.x"][1:],
     }.items():
         write_archive(path, FORMAT, VERSION, {**arrays, name: wrong})
         with pytest.raises(ArchiveError, match=r"graphs\.npz: "):
@@ -209,6 +225,17 @@ def test_arrays_that_do_not_fit_together(tmp_path):
         write_archive(path, FORMAT, VERSION, {k: x for k, x in arrays.items() if k != name})
         with pytest.raises(ArchiveError, match=r"graphs\.npz: "):
             load_graphs(path)
+
+
+@pytest.mark.parametrize("about", [{"types": {"x": "int7"}}, {"types": ["x"]}, {"others": ["x"]}])
+def test_a_description_that_makes_no_sense(tmp_path, about):
+    path = tmp_path / "graphs.npz"
+    save_graphs(path, molecules(3))
+    arrays = read_archive(path, FORMAT, VERSION)
+    text = json.dumps({**json.loads(str(arrays["about"])), **about})
+    write_archive(path, FORMAT, VERSION, {**arrays, "about": np.array(text)})
+    with pytest.raises(ArchiveError, match=r"graphs\.npz: "):
+        load_graphs(path)
 
 
 def test_another_version_or_kind(tmp_path):

@@ -95,6 +95,13 @@ def test_the_fast_way_and_the_slow_way_agree(tmp_path_factory, pairs, weight, se
     assert (rows(fast), fast.num_nodes, fast.names) == (rows(slow), slow.num_nodes, slow.names)
 
 
+def test_numbers_that_are_not_whole_are_names(write):
+    """NumPy before 2.4 reads 1.5 as 1 and only warns."""
+    path = write("1.5 2\n1 2\n")
+    assert _read_numbers(path) is None
+    assert read_edge_list(path).names == ("1.5", "2", "1")
+
+
 class TestBadFiles:
     @pytest.mark.parametrize(
         ("line", "message"),

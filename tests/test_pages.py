@@ -85,6 +85,8 @@ def test_links_lead_somewhere(name):
         if "://" in target:
             continue
         there = (page.parent / target) if target else page
+        if (ROOT / "results") in there.resolve().parents and not (ROOT / "results").is_dir():
+            continue  # a source archive has no rows
         assert there.exists(), target
         if anchor and there.suffix == ".md":
             assert anchor in anchors(there.read_text(encoding="utf-8")), target + anchor

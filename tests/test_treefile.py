@@ -93,6 +93,22 @@ def test_numbers_that_are_no_json_are_not_written(tmp_path, tree):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("field", ["format", "version"])
+def test_an_archive_with_a_list_for_a_word(tmp_path, tree, field):
+    path = tmp_path / "tree.npz"
+    tree.save(path)
+    with np.load(path) as archive:
+        fields = dict(archive)
+    np.savez(path, **{**fields, field: np.array([fields[field]] * 2)})
+    with pytest.raises(TreeFormatError, match=r"format"):
+        CodingTree.load(path)
+
+
+def test_suffixes_in_capitals(tmp_path, tree):
+    tree.save(tmp_path / "TREE.JSON")
+    assert CodingTree.load(tmp_path / "TREE.JSON").entropy == tree.entropy
+
+
 @pytest.mark.parametrize("name", ["tree.txt", "tree", "tree.json.gz"])
 def test_other_suffixes(tmp_path, tree, name):
     with pytest.raises(ValueError, match=r"ends in \.json or \.npz"):
@@ -158,6 +174,7 @@ REMOVED = object()
     [
         ("format", "other", "not a coding tree: format is 'other'"),
         ("format", REMOVED, "not a coding tree: format is None"),
+        ("format", ["sepool-tree"], r"not a coding tree: format is \['sepool-tree'\]"),
         ("version", 2, "version 2 of the format; this sepool reads 1"),
         ("counts", REMOVED, "counts is missing"),
         ("counts", [6, 4, 2], "counts must run from the nodes down to one root"),
@@ -187,6 +204,7 @@ REMOVED = object()
         ("cut", [0] * 13, r"entropy .*, but its nodes add up to 0\.0"),
         ("entropy", 9.5, r"entropy 9\.5, but its nodes add up to"),
         ("entropy", "low", "entropy must be a finite number, got 'low'"),
+        ("entropy", 10**400, "entropy must be a finite number, got 1000"),
         ("entropy", REMOVED, "entropy must be a finite number, got None"),
         ("names", ["a", "b"], "expected 6 names, one a node, got 2"),
         ("names", [1, 2, 3, 4, 5, 6], "names must be a list of strings"),

@@ -113,8 +113,6 @@ def _page_of(path: str) -> tuple[str, str]:
             return page, ""
     if path == "README.md":
         return "index.md", ""
-    if path == "results/report":
-        return "results/report.md", ""
     if path == "examples" or path.startswith("examples/"):
         return "examples.md", "#" + posixpath.basename(path).replace(".", "") if "." in path else ""
     return path.removeprefix("docs/"), ""

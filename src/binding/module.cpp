@@ -1,4 +1,4 @@
-// The Python module sepool._core: arrays in, arrays out, the GIL released while the core works.
+// The Python module sepool._core: arrays in, arrays out, the GIL released while trees are built and edges sorted.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -48,7 +49,7 @@ nb::object give_or_none(std::vector<T>&& values) {
 
 template <class Id>
 nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u, Column<Id> v, std::optional<In<double>> w, bool both,
-              bool self_loops, bool symmetrise) {
+              bool self_loops) {
     EdgeLists<Id> lists;
     lists.num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
     if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0))
@@ -63,7 +64,7 @@ nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u
     const auto m = static_cast<std::size_t>(lists.edge_ptr[lists.num_graphs]);
     if (u.shape(0) != m || v.shape(0) != m || (w && w->shape(0) != m)) fail("u, v and w must have as many entries as edge_ptr says");
     if (w) lists.w = w->data();
-    lists.both = both && !symmetrise;
+    lists.both = both;
     lists.self_loops = self_loops;
     Csr out;
     {
@@ -136,8 +137,10 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     const std::int64_t* nodes = node_ptr.data();
     const std::int64_t* rows = indptr.data();
     if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
-    for (std::size_t b = 1; b < node_ptr.shape(0); ++b)
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
         if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
+        if (nodes[b] - nodes[b - 1] > std::numeric_limits<Node>::max()) fail("graph " + std::to_string(b - 1) + " has 2^31 nodes or more");
+    }
     const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
     if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
     for (std::size_t u = 0; u < total; ++u)
@@ -146,8 +149,7 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs))
         fail("indices and weights must have as many entries as indptr says");
     if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
-    GraphView view;
-    view.num_nodes = static_cast<Node>(total);
+    GraphView view;  // of all graphs, which can have more nodes than one may: num_nodes is set in its parts
     view.indptr = rows, view.indices = indices.data();
     if (weights) view.weights = weights->data();
     if (loops) view.loops = loops->data();
@@ -196,7 +198,8 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
             append(levels.entropy, l.entropy);
         }
     };
-    if (view.num_arcs() * (options.method == Method::best ? kBestReads * height : 1) < kShortWork) {
+    const Edge arcs = indptr.data()[indptr.shape(0) - 1];
+    if (arcs * (options.method == Method::best ? kBestReads * height : 1) < kShortWork) {
         nb::gil_scoped_release release;
         work();
     } else {
@@ -214,7 +217,7 @@ GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, c
     if (indptr.shape(0) < 2) fail("indptr must have one entry more than there are nodes, and there must be a node");
     const std::int64_t node_ptr[2] = {0, static_cast<std::int64_t>(indptr.shape(0)) - 1};
     const std::size_t shape[1] = {2};
-    return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops);
+    return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops).part(0, node_ptr[1]);
 }
 
 // The stages one by one, for tests and studies.
@@ -285,7 +288,7 @@ NB_MODULE(_core, m) {
 #endif
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
-              nb::arg("both"), nb::arg("self_loops"), nb::arg("symmetrise"),
+              nb::arg("both"), nb::arg("self_loops"),
               "Compressed rows with integer weights from the edge lists of one or more graphs.");
     };
     define_csr(&csr<std::int64_t>);

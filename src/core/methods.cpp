@@ -4,6 +4,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace sepool {
@@ -236,7 +237,11 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
         }
     };
     std::vector<std::thread> threads;
-    for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
+    try {
+        for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system gives no more threads: those that are there do the work.
+    }
     work();
     for (auto& t : threads) t.join();
     if (failure) std::rethrow_exception(failure);

@@ -69,10 +69,10 @@ private:
     };
 
     static std::size_t capacity(int size_class) { return size_t{1} << size_class; }
-    static std::int8_t class_for(Node entries) {
+    static std::int8_t class_for(std::int64_t entries) {
         int c = 1;
         if (entries > 8) entries += entries / 2;  // tables stay at most two thirds full
-        while ((Node{1} << c) < entries) ++c;
+        while ((std::int64_t{1} << c) < entries) ++c;
         return static_cast<std::int8_t>(c);
     }
     static bool is_short(const Row& row) { return row.size_class <= kShort; }

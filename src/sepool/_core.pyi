@@ -14,7 +14,6 @@ def csr(
     *,
     both: bool,
     self_loops: bool,
-    symmetrise: bool,
 ) -> tuple[
     NDArray[np.int64],
     NDArray[np.int32],

@@ -38,7 +38,7 @@ def coding_tree(
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
         seed: decides between equals where "best" tries several ways.
-        num_threads: how many threads to use, all cores by default; the tree does not depend on it.
+        num_threads: as in `coding_trees`; one graph is worked on by one thread.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
         progress: called now and then with the fraction done and the stage of the work.
@@ -90,6 +90,8 @@ def coding_trees(
     Args:
         graphs: a list of anything `coding_tree` takes; NumPy edge arrays are the fastest.
         height: see `coding_tree`, as for the other arguments.
+        num_threads: how many threads share out the graphs, all cores by default; no tree depends
+            on it.
 
     Returns:
         A sequence of `CodingTree`, in the order of the graphs.

@@ -23,7 +23,6 @@ Height = Annotated[
 ]
 Method = Annotated[str, typer.Option(help=f"How to search: {', '.join(METHODS)}.")]
 Seed = Annotated[int, typer.Option(help="Decides between equals.")]
-Threads = Annotated[int | None, typer.Option(help="How many threads; all cores by default.")]
 Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore the weights.")]
 SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in the degrees.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for scripts.")]
@@ -48,7 +47,6 @@ class Search:
         height: level of the root.
         method: how to search.
         seed: decides between equals.
-        threads: how many, None for all cores.
         unweighted: ignore the weights.
         self_loops: count self-loops in the degrees.
     """
@@ -56,12 +54,11 @@ class Search:
     height: int
     method: str
     seed: int
-    threads: int | None
     unweighted: bool
     self_loops: bool
 
     def __post_init__(self) -> None:
-        core_options(self.height, self.method, self.seed, self.threads, None)
+        core_options(self.height, self.method, self.seed, None, None)
 
     def read(self, path: str) -> Graph:
         """The graph in a file."""
@@ -74,12 +71,7 @@ class Search:
             graph = self.read(path)
             start = time.perf_counter()
             tree = coding_tree(
-                graph,
-                self.height,
-                method=self.method,
-                seed=self.seed,
-                num_threads=self.threads,
-                progress=progress,
+                graph, self.height, method=self.method, seed=self.seed, progress=progress
             )
             return Found(tree, graph, time.perf_counter() - start)
 

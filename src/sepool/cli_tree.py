@@ -28,7 +28,6 @@ def tree(
     height: options.Height = 2,
     method: options.Method = "best",
     seed: options.Seed = 0,
-    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     output: Output = None,
@@ -37,7 +36,7 @@ def tree(
     as_json: options.Json = False,
 ) -> None:
     """Find the coding tree of a graph and say what is in it."""
-    search = Search(height, method, seed, threads, unweighted, self_loops)
+    search = Search(height, method, seed, unweighted, self_loops)
     if output is not None:
         tree_suffix(check_output(output))
     if labels is not None:

@@ -117,18 +117,22 @@ def from_pyg(data: Any, weight: str | None, symmetrise: bool) -> Edges:
 
 
 Reader = Callable[[Any, "str | None", bool], Edges]
-_READERS: dict[str, Reader] = {
-    "networkx": from_networkx,
-    "igraph": from_igraph,
-    "scipy": from_scipy,
-    "torch_geometric": from_pyg,
+# By package: what only its graphs have, and who reads them.
+_READERS: dict[str, tuple[str, Reader]] = {
+    "networkx": ("is_directed", from_networkx),
+    "igraph": ("is_directed", from_igraph),
+    "scipy": ("tocoo", from_scipy),
+    "torch_geometric": ("is_undirected", from_pyg),
 }
 
 
 def reader(kind: type[Any]) -> Reader | None:
     """The function that reads objects of this class, by the package it or a base comes from."""
-    packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
-    return next((_READERS[package] for package in packages if package in _READERS), None)
+    for base in kind.__mro__:
+        mark, read = _READERS.get(base.__module__.partition(".")[0], ("", None))
+        if read is not None:
+            return read if hasattr(kind, mark) else None
+    return None
 
 
 def _whole_numbers(ids: NDArray[Any]) -> Ids:
@@ -178,9 +182,7 @@ def compress(
         which = f" {int(counts.argmin())}" if len(counts) > 1 else ""
         raise ValueError(f"graph{which} has no nodes; a coding tree needs at least one")
     w = None if w is None else np.ascontiguousarray(w)
-    return _core.csr(
-        node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops, symmetrise=False
-    )
+    return _core.csr(node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops)
 
 
 def pointers(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, overload
 
 import numpy as np
@@ -30,6 +31,9 @@ class Graph:
         loops: what self-loops add to the degree of every node, or None if there are none.
         unit: what a weight of 1 is worth to the caller.
         names: what the nodes are called, or None if they are simply 0, 1, 2, ...
+
+    Raises:
+        TypeError: an array is not of the type that it has here.
     """
 
     indptr: NDArray[np.int64]
@@ -38,6 +42,9 @@ class Graph:
     loops: NDArray[np.int64] | None = None
     unit: float = 1.0
     names: Names | None = None
+
+    def __post_init__(self) -> None:
+        _check_types(self)
 
     @property
     def num_nodes(self) -> int:
@@ -99,6 +106,9 @@ class GraphBatch(Sequence[Graph]):
     unit: NDArray[np.float64]
     names: tuple[Names | None, ...] | None = None
 
+    def __post_init__(self) -> None:
+        _check_types(self)
+
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
 
@@ -124,6 +134,16 @@ class GraphBatch(Sequence[Graph]):
     def __repr__(self) -> str:
         nodes, edges = len(self.indptr) - 1, len(self.indices) // 2
         return f"GraphBatch(graphs={len(self)}, nodes={nodes}, edges={edges})"
+
+
+def _check_types(graph: Graph | GraphBatch) -> None:
+    """Numbers that would have to be cut for the core are refused here."""
+    types = {"indptr": np.int64, "indices": np.int32, "weights": np.int64, "loops": np.int64}
+    for name, kind in types.items():
+        array = getattr(graph, name)
+        if array is not None and getattr(array, "dtype", None) != kind:
+            found = getattr(array, "dtype", type(array).__name__)
+            raise TypeError(f"{name} must be an array of {kind.__name__}, got {found}")
 
 
 def as_graph(
@@ -216,7 +236,7 @@ def as_graph_batch(
         ends = pointers([len(edges.u) for edges in lists])
         arrays = compress(nodes, ends, *concatenate(lists), lists[0].both, self_loops)
         return GraphBatch(nodes, *arrays, tuple(edges.names for edges in lists))
-    return _join([part if isinstance(part, Graph) else _build(part, self_loops) for part in parts])
+    return _join([_built(i, part, self_loops) for i, part in enumerate(parts)])
 
 
 def _read(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
@@ -250,7 +270,7 @@ def _stack_arrays(
     except (TypeError, ValueError):
         return None  # the slow way finds out which graph it is
     ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
-    nodes = pointers(_counts(edges, ends) if num_nodes is None else num_nodes)
+    nodes = pointers(_counts(edges, ends) if num_nodes is None else list(map(index, num_nodes)))
     w = edges.w if weight else None
     return GraphBatch(nodes, *compress(nodes, ends, edges.u, edges.v, w, False, self_loops))
 
@@ -268,6 +288,14 @@ def _build(edges: Edges, self_loops: bool) -> Graph:
     nodes, ends = pointers([edges.num_nodes]), pointers([len(edges.u)])
     rows = compress(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops)
     return Graph(*rows[:4], float(rows[4][0]), edges.names)
+
+
+def _built(i: int, part: Edges | Graph, self_loops: bool) -> Graph:
+    """Graph ``i`` of several, which is named where it is wrong."""
+    try:
+        return part if isinstance(part, Graph) else _build(part, self_loops)
+    except ValueError as error:
+        raise ValueError(f"graph {i}: {error}") from None
 
 
 def _join(graphs: list[Graph]) -> GraphBatch:

@@ -1,12 +1,13 @@
 """Graphs with their trees in one small file, read without running code.
 
-`save_graphs` writes a NumPy archive (``.npz``), version 1 of the format:
+`save_graphs` writes a NumPy archive (``.npz``), version 2 of the format:
 
 - ``about``: a JSON text: the attributes in order, the types of the tensors, and what is no tensor;
 - ``nodes``: the number of nodes of every graph;
 - the arrays of `sepool.edgecode`: every undirected edge once;
-- ``x``, ``y``, ...: one array an attribute, all graphs together; ``x.counts``, ...: how many rows
-  are of each graph. Whole numbers, one-hot features among them, take as few bytes as fit;
+- ``data.x``, ``data.y``, ...: one array an attribute, all graphs together; ``rows.x``, ...: how
+  many of its rows each graph has. Whole numbers, one-hot features among them, take as few bytes as
+  fit;
 - the arrays of `sepool.treecache` and ``symmetric``, if the graphs have trees.
 
 What is pooled along the trees is not stored, but summed again when the file is read.
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
@@ -31,7 +33,7 @@ from sepool.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
 from sepool.pyg import POOLED, read_dataset
 from sepool.treecache import pack_forest, unpack_forest
 
-FORMAT, VERSION = "sepool-graphs", 1
+FORMAT, VERSION = "sepool-graphs", 2
 
 
 def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None:
@@ -66,8 +68,8 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
         if key in ("edge_index", "num_nodes", "_num_nodes", "tree"):
             continue
         if isinstance(value, Tensor):
-            arrays[key] = value.detach().cpu().numpy()
-            arrays[f"{key}.counts"] = np.diff(_slices(dataset, key, value))
+            arrays[f"data.{key}"] = value.detach().cpu().numpy()
+            arrays[f"rows.{key}"] = np.diff(_slices(dataset, key, value))
             types[key] = str(value.dtype).removeprefix("torch.")
         else:
             others[key] = value
@@ -96,7 +98,7 @@ def load_graphs(path: StrPath) -> InMemoryDataset:
         return _read(arrays)
     except ArchiveError as error:
         raise ArchiveError(f"{path}: {error}") from None
-    except (KeyError, ValueError, IndexError, TypeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         raise ArchiveError(f"{path}: the arrays do not fit together ({error})") from None
 
 
@@ -107,12 +109,15 @@ def _read(arrays: Arrays) -> InMemoryDataset:
     stored: dict[str, Any] = {"edge_index": torch.from_numpy(ends)}
     slices = {"edge_index": torch.from_numpy(pointers(counts))}
     for key, dtype in about["types"].items():
-        stored[key] = torch.from_numpy(arrays[key]).to(getattr(torch, dtype))
-        slices[key] = torch.from_numpy(pointers(arrays[f"{key}.counts"]))
+        stored[key] = _tensor(arrays[f"data.{key}"]).to(getattr(torch, dtype))
+        slices[key] = torch.from_numpy(pointers(arrays[f"rows.{key}"]))
+        axis = Data().__cat_dim__(key, stored[key])
+        if len(nodes) > 1 and slices[key][-1] != stored[key].size(axis):
+            raise ValueError(f"{key} has not as many rows as its graphs together")
     for key, value in about["others"].items():
         stored[key] = value
         slices[key] = torch.arange(len(nodes) + 1)
-    if "counts" in arrays:
+    if "tree" in about["keys"]:
         trees = unpack_forest(arrays, nodes)
         weight = stored[POOLED].double().numpy() if POOLED in stored else None
         numbers, stops = pack_blocks(
@@ -127,6 +132,12 @@ def _read(arrays: Arrays) -> InMemoryDataset:
     dataset = InMemoryDataset()
     dataset._data, dataset.slices = data, slices if len(nodes) > 1 else None
     return dataset
+
+
+def _tensor(array: NDArray[Any]) -> Tensor:
+    """The array as a tensor; PyTorch before 2.3 has no unsigned numbers of more than a byte."""
+    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1
+    return torch.from_numpy(array.astype(np.int64) if wide else array)
 
 
 def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Arrays:

@@ -7,6 +7,7 @@ import io
 import math
 import os
 import re
+import warnings
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -63,7 +64,10 @@ def _read_numbers(path: StrPath) -> Edges | None:
             return None
         kind = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
-            table = np.loadtxt(chain([head], file), kind, comments=None, delimiter=comma, ndmin=1)
+            with warnings.catch_warnings():  # with it, NumPy before 2.4 reads 1.5 as 1
+                warnings.simplefilter("error", DeprecationWarning)
+                lines = chain([head], file)
+                table = np.loadtxt(lines, kind, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
             return None  # the slow way finds out which line it is
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None

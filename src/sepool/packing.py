@@ -114,8 +114,10 @@ def runs(counts: Ints, at_once: int = AT_ONCE) -> Iterator[tuple[slice, slice]]:
 
 def _pack(trees: Forest, edges: EdgeBlocks, symmetric: NDArray[np.bool_]) -> Blocks:
     counts, height = trees.counts, trees.height
-    parents = _global_parents(trees)
+    parents = global_parents(trees)
     kind = np.where(symmetric, SYMMETRIC + _row_by_row(edges), DIRECTED)
+    if edges.counts.max(initial=0) >= 2**31:
+        raise ValueError("a graph has 2^31 edges or more, which a packed tree cannot hold")
     head = np.empty((len(counts), 4 + 2 * height), np.int32)
     head[:, 0], head[:, 1], head[:, 2 : 3 + height] = -height, kind, counts
     head[:, 3 + height] = edges.counts
@@ -165,7 +167,7 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
 
 
-def _global_parents(trees: Forest) -> list[Ints]:
+def global_parents(trees: Forest) -> list[Ints]:
     """For each level but the last: the parent of every node, numbered through all graphs."""
     counts, found = trees.counts, []
     start = pointers(counts[:, :-1].sum(axis=1))[:-1]

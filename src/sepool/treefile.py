@@ -16,8 +16,8 @@ fields, a ``.npz`` file a NumPy archive with these arrays, in which ``names`` is
 from __future__ import annotations
 
 import json
-import math
 import os
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ def tree_suffix(path: StrPath) -> str:
         Traceback (most recent call last):
         ValueError: a tree file ends in .json or .npz, got 'tree.txt'
     """
-    suffix = os.path.splitext(path)[1]
+    suffix = os.path.splitext(path)[1].lower()
     if suffix not in (".json", ".npz"):
         raise ValueError(f"a tree file ends in .json or .npz, got {os.fspath(path)!r}")
     return suffix
@@ -103,9 +103,9 @@ def _read_npz(path: StrPath) -> dict[str, Any]:
 
 
 def _check(fields: dict[str, Any]) -> TreeFields:
-    if fields.get("format") != FORMAT:
+    if str(fields.get("format")) != FORMAT:
         raise TreeFormatError(f"not a coding tree: format is {fields.get('format')!r}")
-    if fields.get("version") != VERSION:
+    if str(fields.get("version")) != str(VERSION):
         version = fields.get("version")
         raise TreeFormatError(f"version {version!r} of the format; this sepool reads {VERSION}")
     counts = _numbers(fields, "counts", "iu")
@@ -119,7 +119,7 @@ def _check(fields: dict[str, Any]) -> TreeFields:
         raise TreeFormatError("a cut is larger than its volume")
     _check_levels(counts, parent, volume)
     entropy, names = fields.get("entropy"), fields.get("names")
-    if not isinstance(entropy, (int, float)) or not math.isfinite(entropy):
+    if not isinstance(entropy, (int, float)) or not abs(entropy) <= sys.float_info.max:
         raise TreeFormatError(f"entropy must be a finite number, got {entropy!r}")
     if names is not None:
         if not isinstance(names, list) or not all(type(name) is str for name in names):

@@ -146,6 +146,7 @@ def test_odd_input():
     nothing = torch.empty(2, 0, dtype=torch.long)
     assert select(edge_index=nothing, num_nodes=0).num_nodes == 0
     assert select(edge_index=nothing, num_nodes=3).num_nodes == 3
+    assert select(edge_index=nothing).num_nodes == 0
     with pytest.raises(ValueError, match="levels must be at least 1, got 0"):
         select.multi_level_select(nothing, num_nodes=3, levels=0)
     with pytest.raises(ValueError, match="sorted by their graph"):

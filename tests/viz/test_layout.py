@@ -85,3 +85,11 @@ def test_tree_of_another_graph_is_refused() -> None:
     tree = sepool.coding_tree([(0, 1), (1, 2)])
     with pytest.raises(ValueError, match="the tree has 3 leaves, but the graph has 2 nodes"):
         layout(tree, sepool.as_graph([(0, 1)]))
+
+
+def test_tree_of_nodes_with_other_names_is_refused(tmp_path) -> None:
+    for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "a b\nb d\n")):
+        (tmp_path / name).write_text(text)
+    tree = sepool.coding_tree(tmp_path / "one.txt")
+    with pytest.raises(ValueError, match="its nodes have other names"):
+        layout(tree, sepool.as_graph(tmp_path / "two.txt"))

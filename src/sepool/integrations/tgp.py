@@ -30,7 +30,7 @@ from sepool.build import coding_trees, core_options
 from sepool.data import Hierarchy
 from sepool.edges import compress, pointers
 from sepool.graph import GraphBatch, as_graph
-from sepool.packing import Forest, Ints, ranges
+from sepool.packing import Forest, global_parents
 from sepool.tree import CodingTree, TreeBatch
 
 MISSING: ModuleNotFoundError | None = None
@@ -83,7 +83,8 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
             raise ValueError(f"levels must be at least 1, got {levels}")
         edge_index, edge_weight = utils.connectivity_to_edge_index(edge_index, edge_weight)
         if num_nodes is None:
-            num_nodes = int(edge_index.max()) + 1 if batch is None else len(batch)
+            highest = int(edge_index.max()) if edge_index.numel() else -1
+            num_nodes = highest + 1 if batch is None else len(batch)
         if num_nodes == 0:
             options = {"batch": batch, "num_nodes": 0, "levels": levels}
             empty: list[Any] = super().multi_level_select(edge_index, edge_weight, **options)
@@ -91,7 +92,8 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         batch = edge_index.new_zeros(num_nodes) if batch is None else batch
         forest = self._trees(edge_index, edge_weight, batch, levels + 1)
         outputs = []
-        for clusters, count in _assignments(forest, levels):
+        counts = forest.counts.sum(0).tolist()
+        for clusters, count in zip(global_parents(forest)[:levels], counts[1:], strict=False):
             index = torch.from_numpy(clusters).to(edge_index.device)
             outputs.append(
                 select.SelectOutput(
@@ -182,18 +184,6 @@ def released_trees(
         np.ones(len(found)),
         np.column_stack([sizes - np.arange(len(found)), sizes]),
     )
-
-
-def _assignments(forest: Forest, levels: int) -> list[tuple[Ints, int]]:
-    """For each of the lowest levels: the cluster of every node below, and how many there are."""
-    counts, found = forest.counts, []
-    start = pointers(counts[:, :-1].sum(axis=1))[:-1]
-    for level in range(levels):
-        local = forest.parent[ranges(start, counts[:, level])]
-        above = pointers(counts[:, level + 1])
-        found.append((np.repeat(above[:-1], counts[:, level]) + local, int(above[-1])))
-        start = start + counts[:, level]
-    return found
 
 
 def _need_tgp() -> None:

@@ -41,7 +41,6 @@ def plot(
     height: options.Height = 3,
     method: options.Method = "best",
     seed: options.Seed = 0,
-    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     level: Level = None,
@@ -58,7 +57,7 @@ def plot(
     kind = kind or ("dendrogram" if saved and graph is None else "clusters")
     output = output or _beside(source, f".{kind}.png")
     check_picture(output)
-    search = Search(height, method, seed, threads, unweighted, self_loops)
+    search = Search(height, method, seed, unweighted, self_loops)
     if saved:
         tree, edges = CodingTree.load(source), None if graph is None else search.read(graph)
     elif graph is not None:
@@ -80,7 +79,6 @@ def explore(
     height: options.Height = 3,
     method: options.Method = "best",
     seed: options.Seed = 0,
-    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     title: Title = None,
@@ -98,7 +96,7 @@ def explore(
         check_library()
         output = output or _beside(graph, ".html")
         check_output(output)
-        search = Search(height, method, seed, threads, unweighted, self_loops)
+        search = Search(height, method, seed, unweighted, self_loops)
         if tree is None:
             found = search.find(graph)
             shown, edges = found.tree, found.graph

@@ -46,6 +46,8 @@ def links_of(tree: CodingTree, graph: Graph) -> list[Links]:
         raise ValueError(
             f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
         )
+    if tree.names is not None and graph.names is not None and tree.names != graph.names:
+        raise ValueError("the tree is of another graph: its nodes have other names")
     u, v, w = graph.edges()
     links = [Links(u.astype(np.int64), v.astype(np.int64), w)]
     for level in range(1, tree.height):
