@@ -18,6 +18,7 @@ from sepool.bench.protocols import PROTOCOLS  # noqa: E402
 from sepool.bench.systems import SYSTEMS  # noqa: E402
 from sepool.bench.trainer import group_units  # noqa: E402
 from sepool.bench.units import Config, Unit  # noqa: E402
+from sepool.nn.dropout import Dropout  # noqa: E402
 
 from .toys import (  # noqa: E402
     BASELINES,
@@ -178,3 +179,30 @@ def test_what_cannot_run_together_runs_alone(monkeypatch):
     assert [len(group) for group in group_units(units)] == [3]
     monkeypatch.setitem(SYSTEMS, "GCN", replace(SYSTEMS["GCN"], lockstep=False))
     assert [len(group) for group in group_units(units)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_dropout_drops(name):
+    store = store_of(random_set(), name)
+    batch, model = batch_of(store, [[2, 3, 4, 5]]), build(name, store, None)
+    drops = [layer for layer in model.modules() if isinstance(layer, Dropout)]
+    assert len(drops) == 2
+    model.train()
+
+    def logits():
+        torch.manual_seed(0)
+        return model.forward_prepared(batch)
+
+    before = logits()
+    for drop in drops:
+        drop.rate = 0.9
+        assert not torch.equal(logits(), before), drop.salt
+        drop.rate = 0.0
+    assert torch.equal(logits(), before)
+
+
+def test_a_model_is_told_the_average_number_of_nodes_and_its_dropout():
+    model = SYSTEMS["DiffPool"].build(5, 2, Config(hidden=8, dropout=0.25), None, 40)
+    assert (model.nodes, model.clusters()) == (40, 10)
+    rates = {layer.rate for layer in model.modules() if isinstance(layer, Dropout)}
+    assert rates == {0.25}

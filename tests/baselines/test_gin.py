@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,16 +10,18 @@ pyg = pytest.importorskip("torch_geometric.nn")
 
 from sepool.baselines.gin import GIN  # noqa: E402
 
-from .toys import batch_of, build, random_set, store_of  # noqa: E402
+from .toys import batch_of, build, graph_set, random_set, store_of  # noqa: E402
 
 
 def test_sums_tell_multisets_apart_that_means_cannot():
-    store = store_of(random_set(), "GIN")
-    model = build("GIN", store).eval()
-    assert isinstance(model, GIN)
-    assert model.readout == "sum"
-    twice = batch_of(store, [[3, 3]])
-    assert torch.equal(*model.embed(twice)[:2])
+    """A triangle and two of them."""
+    triangle = ~np.eye(3, dtype=bool)
+    store = store_of(graph_set([triangle, np.kron(np.eye(2, dtype=bool), triangle)], [0, 1]), "GIN")
+    for readout, same in ((None, False), ("mean", True)):
+        model = build("GIN", store, readout=readout).eval()
+        assert isinstance(model, GIN)
+        one, two = model.embed(batch_of(store, [[0, 1]]))[:2]
+        assert torch.allclose(one, two, atol=1e-6) == same
 
 
 def test_padding_changes_no_running_mean():

@@ -6,6 +6,8 @@ import pytest
 import torch
 from small_graphs import forest, graph_set
 
+from sepool.baselines import dense, largest, looks, ragged, selection
+from sepool.bench import loss
 from sepool.bench.store import GraphStore
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config
@@ -19,20 +21,29 @@ TREES = forest(GRAPHS)
 BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not it.uses_tree]
 
 
+KERNELS = (
+    *((module, "sepool.nn", "kernels") for module in (ops, layers, dropout)),
+    (layers, "sepool.nn", "layer_kernels"),
+    (norm, "sepool.nn", "norm_kernels"),
+    (softmax, "sepool.nn", "softmax_kernels"),
+    (dense, "sepool.baselines", "dense_kernels"),
+    (largest, "sepool.baselines", "largest_kernels"),
+    (looks, "sepool.baselines", "look_kernels"),
+    (ragged, "sepool.baselines", "rank_kernels"),
+    (selection, "sepool.baselines", "selection_kernels"),
+    (loss, "sepool.bench", "step_kernels"),
+)
+
+
 @pytest.fixture
 def with_kernels(monkeypatch):
-    """From when it is called, kernels are taken for everything."""
+    """Until it is called, kernels are taken for nothing; from then on for everything."""
+    for module, _, name in KERNELS:
+        monkeypatch.setattr(module, name, None)
 
     def take():
-        for module, names in (
-            (ops, ("kernels",)),
-            (layers, ("kernels", "layer_kernels")),
-            (norm, ("norm_kernels",)),
-            (softmax, ("softmax_kernels",)),
-            (dropout, ("kernels",)),
-        ):
-            for name in names:
-                monkeypatch.setattr(module, name, pytest.importorskip(f"sepool.nn.{name}"))
+        for module, package, name in KERNELS:
+            monkeypatch.setattr(module, name, pytest.importorskip(f"{package}.{name}"))
             monkeypatch.setattr(module, "fits_kernels", lambda x: True, raising=False)
         monkeypatch.setattr(ops, "MANY", 0)
         torch.use_deterministic_algorithms(True, warn_only=True)  # memory nobody wrote is NaN now

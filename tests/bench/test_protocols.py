@@ -37,9 +37,8 @@ def test_no_unit_twice_and_seeds_complete_one_after_another(protocol):
     assert [u.seed for u in units] == sorted(u.seed for u in units)
 
 
-def test_only_what_can_be_trained_by_default(protocol):
-    assert {u.system for u in protocol.units()} <= {"SEP-G"} | set(protocol.systems)
-    assert "SEP-G" in {u.system for u in protocol.units()}
+def test_all_systems_by_default(protocol):
+    assert {u.system for u in protocol.units()} == set(protocol.systems)
 
 
 def test_a_pass_over_the_large_datasets(protocol):

@@ -112,6 +112,20 @@ class TestUnfinished:
         assert chosen.configs == ("b",)
         assert chosen.seeds == 2
 
+    def test_two_configurations_with_a_seed_more_each_compete_on_the_others(self):
+        seeds = {"a": (0, 1, 2, 3), "b": (0, 1, 2, 4), "c": (5,)}
+        accuracy = {"a": 0.9, "b": 0.8, "c": 0.95}
+        cell = rows(
+            *(
+                (config, fold, seed, accuracy[config], 0.5)
+                for config, some in seeds.items()
+                for seed in some
+                for fold in (0, 1)
+            )
+        )
+        found = select(cell, "customary")
+        assert (found.configs, list(found.accuracy.columns)) == (("a",), [0, 1, 2])
+
     def test_a_stray_configuration_does_not_shrink_the_figure(self):
         full = [(c, f, s, 0.5, 0.5) for c in "abc" for f in (0, 1) for s in range(5)]
         stray = [("z", 0, 0, 0.99, 0.5), ("z", 1, 0, 0.99, 0.5)]
@@ -142,7 +156,7 @@ class TestCompare:
     def test_folds(self):
         rng = np.random.default_rng(0)
         first, second = rng.random((10, 4)), rng.random((10, 4))
-        found = compare(selected(first), selected(second))
+        found = compare(selected(first), selected(second), 10)
         differences = 100 * (first - second).mean(axis=1)
         assert found.difference == pytest.approx(differences.mean())
         assert found.pairs == 10
@@ -151,28 +165,36 @@ class TestCompare:
         assert found.p > stats.ttest_1samp(differences, 0).pvalue
         assert found.test == "corrected resampled t-test over folds"
 
+    def test_some_folds_of_ten(self):
+        """Eight tenths of the data train, on however many folds that was done."""
+        rng = np.random.default_rng(0)
+        first, second = rng.random((3, 4)), rng.random((3, 4))
+        found = compare(selected(first), selected(second), 10)
+        differences = 100 * (first - second).mean(axis=1)
+        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 3 + 1 / 8) ** 0.5)
+
     def test_only_what_both_have(self):
         first = pd.DataFrame([[0.5, 0.6], [0.7, 0.8]], index=[0, 1], columns=[0, 1])
         second = pd.DataFrame([[0.1], [0.1], [0.1]], index=[0, 1, 2], columns=[1])
-        found = compare(Selected(first, ()), Selected(second, ()))
+        found = compare(Selected(first, ()), Selected(second, ()), 10)
         assert found.difference == pytest.approx(60)
         assert found.pairs == 2
 
     def test_a_fixed_split(self):
         rng = np.random.default_rng(0)
         first, second = rng.random((1, 10)), rng.random((1, 10))
-        found = compare(selected(first), selected(second))
+        found = compare(selected(first), selected(second), 1)
         assert found.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue)
         assert found.test == "paired t-test over seeds"
 
     def test_too_little(self):
-        assert compare(selected([[0.5]]), selected([[0.6]])) is None
+        assert compare(selected([[0.5]]), selected([[0.6]]), 10) is None
         away = Selected(pd.DataFrame([[0.5], [0.6]], columns=[7]), ())
-        assert compare(selected([[0.5], [0.6]]), away) is None
+        assert compare(selected([[0.5], [0.6]]), away, 10) is None
 
     def test_equal_systems(self):
         same = selected([[0.5, 0.6], [0.7, 0.8]])
-        assert compare(same, same).p == 1
+        assert compare(same, same, 2).p == 1
         assert corrected_t_test(np.array([1.0, 1.0]), 0.1) == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -58,3 +59,42 @@ def test_a_replica_that_does_not_fit_alone_is_an_error(short, data, monkeypatch)
     units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=1, configs=[0])
     with pytest.raises(torch.OutOfMemoryError):
         list(trainer.train(units, short, data))
+
+
+def test_models_and_stores_follow_the_configuration(short, data):
+    """What only some protocols ask for: binary pooled graphs, summed inputs, PyTorch's weights."""
+    usual = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=1, configs=[0])
+    extra = (("init", "torch"), ("norm", True))
+    config = replace(usual[0].config, pooled="binary", input_link=True, blocks=2, extra=extra)
+    plain, other = (
+        trainer.make_lockstep([replace(usual[0], config=c)], short, data, "cpu")
+        for c in (usual[0].config, config)
+    )
+    for step, changed in ((plain, False), (other, True)):
+        assert step.store.binary == changed
+        assert (step.store.link is not None) == changed
+        assert bool(step.model.norms) == changed
+        assert (step.model.first.init == "torch") == changed
+        assert step.model.blocks == (2 if changed else 3)
+        assert step.store.conv_levels == ((0, 1, 2))
+
+
+def test_models_know_the_average_number_of_nodes(short, data):
+    units = short.units(["MUTAG"], ["DiffPool"], seeds=1, folds=1, configs=[0])
+    step = trainer.make_lockstep(units, short, data, "cpu")
+    assert step.model.nodes == math.ceil(step.store.graphs.nodes.mean())
+
+
+def test_only_passes_of_equally_many_batches_run_together(short, data, monkeypatch):
+    """A batch of nothing but padding would have no loss."""
+    units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=3, configs=[0])
+    sizes = iter([[0, 1], [2], [3, 4, 5], *([i] for i in range(6, 13)), *([13],)] * 9)
+    folds = [torch.tensor(next(sizes)).numpy() for _ in range(10)]
+    monkeypatch.setattr(trainer, "load_folds", lambda *_: folds)
+    whole = replace(short, full_pass=("MUTAG",))
+    units = [replace(unit, config=replace(unit.config, batch=8)) for unit in units]
+    counts = [[unit.fold for unit in part] for part in trainer._in_step(units, whole, data)]
+    trains = [20 - len(folds[k]) - len(folds[k - 1]) for k in range(3)]
+    assert trains == [17, 17, 16]
+    assert counts == [[0, 1], [2]]
+    assert trainer._in_step(units, short, data) == [units]

@@ -171,3 +171,19 @@ def test_replicas_side_by_side_on_one_graph(name, shared):
             torch.testing.assert_close(a, b[r], rtol=1e-5, atol=1e-5)
     wanted = sum(to_x).unsqueeze(1) if shared else torch.stack(to_x, 1)
     torch.testing.assert_close(grads[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CONVS)
+def test_edges_and_weights_that_do_not_lie_side_by_side(name):
+    """As those of a transposed tensor of pairs, or of one column of several."""
+    pairs = torch.tensor([[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1], [2, 3], [3, 2]])
+    weights = torch.rand(8, 2)
+    conv, x = CONVS[name](3, 4), torch.randn(4, 3)
+    found = [
+        conv(x, conv.prepare(Adjacency.from_edges(edges, weight, 4, ROW_BY_ROW)))
+        for edges, weight in (
+            (pairs.t(), weights[:, 0]),
+            (pairs.t().contiguous(), weights[:, 0].contiguous()),
+        )
+    ]
+    assert torch.equal(*found)

@@ -31,7 +31,8 @@ class GMT(FlatModel):
         self.narrow = self.linear(width, h)
         lead = (1,) if self.replicas is None else (self.replicas,)
         self.seeds = nn.ParameterList(
-            [nn.Parameter(torch.randn(*lead, count, h) / sqrt(h)) for count in (k, 1)]
+            nn.Parameter(nn.init.normal_(torch.empty(*lead, count, h), std=h**-0.5))
+            for count in (k, 1)
         )
         self.pool = Attention(h, self.replicas, convs.GCN)
         self.between, self.join = (Attention(h, self.replicas) for _ in range(2))

@@ -28,7 +28,7 @@ def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record
         found: list[Record] = []
         for cell in (cell for cell in table_cells if bases and cell.line != reference):
             first, second = matched(bases[cell.dataset], cell, rule)
-            if first and second and (test := compare(first, second)):
+            if first and second and (test := compare(first, second, protocol.folds)):
                 who: Record = {"first": str(reference), "second": str(cell.line), "rule": rule}
                 found.append({"dataset": cell.dataset, **who, **asdict(test)})
         records += with_holm(found)

@@ -209,7 +209,7 @@ class Descent(ABC):
     def _place(self) -> None:
         """Makes the model anew around the rows of weights and buffers."""
         self._forget_step()
-        with torch.device(self.device), _Undrawn():
+        with torch.device(self.device), Undrawn():
             self.model: Any = self.build(len(self.units)).to(self.device)
         self.records = self.device.type == "cuda" and getattr(self.model, "capturable", True)
         self.gradient = torch.zeros_like(self.weights)
@@ -251,12 +251,12 @@ def first_weights(keys: Tensor, build: Build) -> Tensor:
 
 def first_buffers(replicas: int, build: Build) -> Tensor:
     """What a model keeps beside its weights (running means), one row a replica, before training."""
-    with _Undrawn():
+    with Undrawn():
         row = [buffer.reshape(1, -1) for buffer in build(1).buffers()]
     return torch.cat([torch.zeros(1, 0), *row], 1).repeat(replicas, 1)
 
 
-class _Undrawn(TorchFunctionMode):
+class Undrawn(TorchFunctionMode):
     """Leaves out the drawing of weights that are replaced at once.
 
     A GPU's random numbers must not be touched while another thread records a step.

@@ -14,9 +14,9 @@ from sepool.bench.units import Unit
 from sepool.io import atomic_write
 
 Curve = tuple[Unit, list[tuple[float, float]]]
-# matplotlib writes its version into a file, which would then differ without a reason.
 BESIDE = 0.06
 _COLOURS = [f"C{number}" for number in range(10)] + ["#17449b", "#8c6d31", "#843c39", "#000000"]
+# matplotlib writes its version into a file, which would then differ without a reason.
 _SAVE: dict[str, Any] = {"dpi": 120, "metadata": {"Software": None}}
 
 
@@ -131,10 +131,12 @@ def curve_plot(protocol: Protocol, curves: Sequence[Curve]) -> Any:
         train, val = np.array(curve, float).T
         color = _COLOURS[number % len(_COLOURS)]
         label = str(Line.of(protocol, unit.system, unit.tree, unit.config))
-        axis.plot(train, "--", color=color, linewidth=0.8)
-        axis.plot(val, color=color, linewidth=1.2, label=label)
+        epochs = np.arange(1, len(val) + 1)
+        axis.plot(epochs, train, "--", color=color, linewidth=0.8)
+        axis.plot(epochs, val, color=color, linewidth=1.2, label=label)
         if np.isfinite(val).any():
-            axis.plot(np.nanargmin(val), np.nanmin(val), "o", color=color, markersize=4)
+            best = np.nanargmin(val)
+            axis.plot(epochs[best], val[best], "o", color=color, markersize=4)
     axis.set_xlabel("epoch")
     axis.set_ylabel("loss (dashed: training)")
     axis.set_title(f"{curves[0][0].dataset}, fold {curves[0][0].fold}, seed {curves[0][0].seed}")

@@ -126,7 +126,7 @@ class Protocol:
 
         Args:
             datasets: some datasets; all by default, as for the others.
-            systems: some systems; by default those of the table that can be trained.
+            systems: some systems.
             trees: trees for the systems that pool along one.
             seeds: so many seeds from 0, or these seeds.
             folds: so many folds from 0, or these folds.
@@ -155,9 +155,8 @@ class Protocol:
     ) -> list[tuple[str, str]]:
         """Pairs of system and tree; a system that pools along no tree has the tree ""."""
         there = SYSTEMS_OF[self.kind]
-        known = [name for name in self.systems if name in there]
         rows = []
-        for name in known if systems is None else systems:
+        for name in self.systems if systems is None else systems:
             uses_tree = there[name].uses_tree
             for tree in (self.trees if trees is None else trees) if uses_tree else [""]:
                 rows.append((name, tree))

@@ -118,7 +118,9 @@ def _comparable(cell: pd.DataFrame, folds: int) -> pd.DataFrame:
     if whole.empty:
         return cell.iloc[:0]
     seeds = {config: frozenset(some) for config, some in whole.groupby("config")["seed"]}
-    choices = {*seeds.values(), frozenset.intersection(*seeds.values())}
+    choices = set(seeds.values())
+    while more := {a & b for a in choices for b in choices} - choices:
+        choices |= more
 
     def size(choice: frozenset[int]) -> tuple[int, int, list[int]]:
         configs = sum(choice <= some for some in seeds.values())
@@ -148,13 +150,18 @@ class Comparison:
     test: str
 
 
-def compare(first: Selected, second: Selected) -> Comparison | None:
+def compare(first: Selected, second: Selected, parts: int) -> Comparison | None:
     """Tests whether two systems differ, over the folds and seeds that both have.
 
     Differences are averaged over seeds inside a fold. Training sets of different folds overlap, so
     a plain t-test over folds finds too much: the variance is corrected after Nadeau and Bengio
     (2003) by the ratio of test to training data. With a fixed split there is one fold, and a plain
     paired t-test over seeds.
+
+    Args:
+        first: what was chosen for one system.
+        second: for the other.
+        parts: folds that the data was cut into, trained on or not; the ratio follows from them.
 
     Returns:
         The test, or None with fewer than two pairs.
@@ -168,7 +175,7 @@ def compare(first: Selected, second: Selected) -> Comparison | None:
     if len(seeds) == 0 or len(differences) < 2:
         return None
     # One fold tests, one validates, the others train.
-    ratio = 0.0 if single else 1 / max(len(first.accuracy.index) - 2, 1)
+    ratio = 0.0 if single else 1 / max(parts - 2, 1)
     name = "paired t-test over seeds" if single else "corrected resampled t-test over folds"
     error = corrected_error(differences, ratio)
     p = corrected_t_test(differences, ratio)

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sepool.bench.cutting import Level, Rows, Shape, cut, cut_by_kernels, tables_for_kernels
+from sepool.bench.descent import Undrawn
 from sepool.bench.graphs import GraphSet
 from sepool.bench.merging import (
     Merged,
@@ -156,7 +157,8 @@ class GraphStore:
         return {number: level.rows for number, level in enumerate(self.levels) if level.rows}
 
     def _gather(self, raw: Tensor, bottom: Adjacency) -> Tensor:
-        conv = self.conv(1, 1)
+        with Undrawn():  # other threads may be drawing their first weights
+            conv = self.conv(1, 1)
         if isinstance(conv, GatheringConv):
             raw = conv.gather(raw, conv.prepare(bottom))
         return raw

@@ -40,7 +40,8 @@ def train(
         device: where.
         say: told, a line at a time, what the user should know.
     """
-    waiting, most = group_units(units, device), len(units)
+    groups = (_in_step(group, protocol, data_root) for group in group_units(units, device))
+    waiting, most = [part for parts in groups for part in parts], len(units)
     while waiting:
         group = waiting.pop(0)
         if len(group) > most:
@@ -80,6 +81,20 @@ def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]
         like = shape if SYSTEMS[unit.system].lockstep else unit  # which is like no other
         groups.setdefault((unit.dataset, unit.system, unit.tree, like), []).append(unit)
     return [*groups.values(), *group_node_units(on_nodes, device)]
+
+
+def _in_step(units: list[Unit], protocol: Protocol, root: Path) -> list[list[Unit]]:
+    """The parts of a group whose passes over the data have equally many batches."""
+    dataset, size = units[0].dataset, units[0].config.batch
+    if system_of(units[0]).kind == "nodes" or protocol.steps_for(dataset) is not None:
+        return [units]
+    graphs = _graphs(root, dataset)
+    parts: dict[int, list[Unit]] = {}
+    folds = [len(fold) for fold in load_folds(root, graphs, protocol.folds)]
+    for unit in units:
+        train = len(graphs.y) - folds[unit.fold] - folds[unit.fold - 1]
+        parts.setdefault(math.ceil(train / size), []).append(unit)
+    return list(parts.values())
 
 
 def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:

@@ -98,7 +98,8 @@ def _tree_row(record: Record) -> tuple[str, ...]:
 def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
     """What is left of the difference to random trees when each has its chosen configurations."""
     rules = rules_of(protocol.folds)
-    records = [r for rule in rules for r in with_holm(list(_controls(table_cells, rule)))]
+    found = (list(_controls(table_cells, rule, protocol.folds)) for rule in rules)
+    records = [record for some in found for record in with_holm(some)]
     return Table(
         name=f"{protocol.name}-control",
         title=f"{protocol.title}: against random trees",
@@ -112,12 +113,12 @@ def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
     )
 
 
-def _controls(table_cells: Sequence[Cell], rule: str) -> Iterator[Record]:
+def _controls(table_cells: Sequence[Cell], rule: str, folds: int) -> Iterator[Record]:
     by_place = {(cell.line, cell.dataset): cell for cell in table_cells}
     for (line, dataset), cell in by_place.items():
         other = by_place.get((replace(line, tree=CONTROL), dataset))
         if line.tree in ("", CONTROL) or other is None:
             continue
         first, second = matched(cell, other, rule)
-        if first and second and (test := compare(first, second)):
+        if first and second and (test := compare(first, second, folds)):
             yield {"dataset": dataset, "system": str(line), "rule": rule, **asdict(test)}

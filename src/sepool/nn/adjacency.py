@@ -47,7 +47,9 @@ class Adjacency:
         """
         learned = weight is not None and weight.requires_grad
         if kind == ROW_BY_ROW and not learned:
-            row, col = edge_index
+            # What reads these takes entries to lie side by side, which those of a transpose do not.
+            row, col = edge_index.contiguous()
+            weight = None if weight is None else weight.contiguous()
         else:
             row, order = edge_index[1].sort(stable=True)
             col = edge_index[0][order]

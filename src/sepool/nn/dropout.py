@@ -83,7 +83,9 @@ class Dropout(Keyed):
         return (parts * kept * (1 / (1 - rate)).unsqueeze(1)).view_as(x)
 
     def __repr__(self) -> str:
-        return f"Dropout({self.rate if isinstance(self.rate, float) else 'one rate a replica'})"
+        return (
+            f"Dropout({self.rate if not isinstance(self.rate, Tensor) else 'one rate a replica'})"
+        )
 
 
 class _DropRows(Function):
@@ -104,12 +106,12 @@ class _DropRows(Function):
 
 
 def noise(keys: Tensor, size: int, salt: int = 0) -> Tensor:
-    """``size`` numbers in [0, 1) for every key, on every device the same."""
+    """``size`` numbers from 0 to 1 for every key, on every device the same."""
     return noise_at(keys, torch.arange(size, device=keys.device), salt)
 
 
 def noise_at(keys: Tensor, places: Tensor, salt: int = 0) -> Tensor:
-    """A number in [0, 1) for every key (the last axis but one of the result) and place."""
+    """A number from 0 to 1 for every key (the last axis but one of the result) and place."""
     start = mix(mix(keys + salt * SALT) + (keys >> 32))
     return mix(places * 0x9E3779B1 + start.unsqueeze(1)).float() * 2.0**-32
 

@@ -203,12 +203,13 @@ def gather_sum(
     mode: str = "sum",
 ) -> Tensor:
     """Sums of gathered rows: on the CPU PyTorch's embedding bags do just this."""
+    weight = None if weight is None else weight.to(x.dtype)
     if has_kernel(x, 0 if index is None else len(index)):
         summed: Tensor = kernels.sum_rows(_wide(x), ptr, index, weight, mode=mode)
         return summed.view(-1, *x.shape[1:])
     if x.is_cuda:
         taken = x if index is None else x.index_select(0, index)
-        taken = taken if weight is None else taken * rows_like(weight, x).to(x.dtype)
+        taken = taken if weight is None else taken * rows_like(weight, x)
         least = 0 if mode == "sum" else None
         summed = torch.segment_reduce(taken, mode, offsets=ptr, unsafe=True, initial=least)
         return summed if mode == "sum" else summed.masked_fill(rows_like(ptr.diff() == 0, x), 0)
@@ -217,8 +218,6 @@ def gather_sum(
     if not index.numel():
         return x.new_zeros(len(ptr) - 1, *x.shape[1:])
     wide = _wide(x)
-    if weight is not None and weight.dtype != x.dtype:
-        weight = weight.to(x.dtype)
     bags = F.embedding_bag(
         index, wide, ptr, mode=mode, per_sample_weights=weight, include_last_offset=True
     )

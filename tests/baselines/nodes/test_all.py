@@ -16,6 +16,7 @@ from sepool.bench.node_lockstep import Encoding, NodeLockstep, NodeSplit  # noqa
 from sepool.bench.node_systems import NODE_SYSTEMS  # noqa: E402
 from sepool.bench.protocols import PROTOCOLS  # noqa: E402
 from sepool.bench.units import Config, Unit  # noqa: E402
+from sepool.nn.dropout import Dropout  # noqa: E402
 
 from ...communities import CLASSES, WORDS, community_data, community_set  # noqa: E402
 
@@ -27,6 +28,7 @@ OPTIONS = {
     "S2GC": (("power", 4),),
     "GAT": (("heads", 2), ("out_heads", 2)),
 }
+WITHOUT_DROPOUT = ("SGC", "S2GC")
 SUPERVISED = [name for name in NODE_SYSTEMS if name != "DGI"]
 SPLIT = NodeSplit(*(torch.from_numpy(part) for part in (NODES.train, NODES.val, NODES.test)))
 PROTOCOL = replace(PROTOCOLS["table3"], epochs=200, patience=50)
@@ -127,3 +129,50 @@ def test_a_step_before_training_can_be_recorded():
 @pytest.mark.parametrize("name", list(NODE_SYSTEMS))
 def test_repr(name):
     assert "replicas=2" in repr(build(name, 2)).splitlines()[0]
+
+
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_every_dropout_drops(name):
+    torch.manual_seed(0)
+    model = build(name, None, dropout=0.5).train()
+    drops = [layer for layer in model.modules() if isinstance(layer, Dropout)]
+    assert bool(drops) == (name not in WITHOUT_DROPOUT)
+    for drop in drops:
+        drop.rate = 0.0
+    prepared = model.prepare(DATA)
+
+    def logits():
+        torch.manual_seed(0)
+        return model.forward_prepared(prepared)
+
+    before = logits()
+    for drop in drops:
+        drop.rate = 0.9
+        assert not torch.equal(logits(), before), (drop.salt, drop.kind)
+        drop.rate = 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("GCN", "first"), ("GCNII", "convs"), ("SEP-N", "convs.0")]
+)
+def test_the_decay_of_the_first_layer(name, first):
+    """As published: of GCNII all convolutions, of SEP-N the first, of others the first layer."""
+    step = lockstep(name, weight_decay=0.25, extra=(("decay_rest", 0.125),))
+    places, start = {}, 0
+    for part, parameter in step.model.named_parameters():
+        places[part] = slice(start, start := start + parameter.numel())
+    decays = torch.empty(step.weights.size(1))
+    for part, decay in step.decays:
+        decays[part] = decay.item()
+    for part, place in places.items():
+        assert (decays[place] == (0.25 if part.startswith(first) else 0.125)).all(), part
+
+
+def test_encoders_have_a_rate_and_a_patience_of_their_own():
+    """Before the probe: those of the configuration, or 0.001 and 20 as published."""
+    usual, other = {}, {"extra": (("encoder_lr", 0.5), ("encoder_patience", 7))}
+    for more, expected in ((usual, (1e-3, 20)), (other, (0.5, 7))):
+        units = lockstep("DGI", **more).units
+        probe = build("DGI", 1, **more)
+        step = Encoding(units, PROTOCOL, DATA, SPLIT, probe.make_encoder)
+        assert (step.lr.item(), step.patience.item()) == (pytest.approx(expected[0]), expected[1])

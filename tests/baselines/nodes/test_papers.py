@@ -248,3 +248,10 @@ def test_g_u_nets_joins_what_is_two_steps_apart():
     expected = (looped @ looped > 0).float() * (1 - torch.eye(20))
     for r in range(2):
         assert torch.equal(square(level, again)[r], expected[r][again[r]][:, again[r]])
+
+
+def test_g_u_nets_counts_a_node_twice_among_its_neighbours():
+    a = (dense(GRAPH.plain) > 0).float() * (1 - torch.eye(COUNT)) + 2 * torch.eye(COUNT)
+    scale = a.sum(1).rsqrt()
+    found = dense(GUNets(WORDS, 8, CLASSES, sizes=(0.5,)).prepare(DATA).graph.adjacency)
+    torch.testing.assert_close(found, scale[:, None] * a * scale)

@@ -63,7 +63,7 @@ class APPNP(NodeModel):
 def spread(graph: NodeGraph, x: Tensor, drop: Dropout) -> Tensor:
     """``S x``, with dropout on the entries of ``S``, each replica its own."""
     a, rate = graph.adjacency, drop.rate
-    if not drop.training or (isinstance(rate, float) and rate == 0):
+    if not drop.training or (not isinstance(rate, Tensor) and rate == 0):
         return a.propagate(x)
     assert a.weight is not None
     if x.dim() == 2:
