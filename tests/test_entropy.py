@@ -97,3 +97,11 @@ def test_a_tree_of_another_graph(bridge):
     tree = sepool.coding_tree(bridge)
     with pytest.raises(ValueError, match="the tree has 6 leaves, but the graph has 2 nodes"):
         structural_entropy([(0, 1)], tree)
+
+
+def test_a_tree_of_nodes_with_other_names(tmp_path):
+    for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "c b\nb a\n")):
+        (tmp_path / name).write_text(text)
+    tree = sepool.coding_tree(tmp_path / "one.txt")
+    with pytest.raises(ValueError, match="its nodes have other names"):
+        structural_entropy(tmp_path / "two.txt", tree)

@@ -102,6 +102,12 @@ def test_numbers_that_are_not_whole_are_names(write):
     assert read_edge_list(path).names == ("1.5", "2", "1")
 
 
+def test_semicolons_separate_nothing(write):
+    with pytest.raises(ValueError, match=":2: expected blanks, tabs or commas .*, got 'a;b;1'"):
+        read_edge_list(write("# a table\na;b;1\n"))
+    assert read_edge_list(write("a;b c;d\n")).names == ("a;b", "c;d")
+
+
 class TestBadFiles:
     @pytest.mark.parametrize(
         ("line", "message"),

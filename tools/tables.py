@@ -1,7 +1,8 @@
 """Writes measured tables into the pages, between markers: `python tools/tables.py [--check]`.
 
 A page holds ``<!-- table: NAME -->`` and ``<!-- end of table -->``; what stands between them is
-made of the rows in `results/` and `benchmarks/results/`, and of nothing else. With ``--check``
+made of the rows in `results/` and `benchmarks/results/`, and of nothing else; so is all of
+`benchmarks/README.md`. With ``--check``
 nothing is written; the program says which pages are out of date and ends with 1.
 """
 
@@ -250,6 +251,11 @@ def main() -> None:
             stale.append(str(path.relative_to(ROOT)))
             if not check:
                 path.write_text(after, encoding="utf-8")
+    page = ROOT / "benchmarks" / "README.md"
+    if page.read_text(encoding="utf-8") != (text := bench_report.render(quick=False)):
+        stale.append(str(page.relative_to(ROOT)))
+        if not check:
+            page.write_text(text, encoding="utf-8")
     if check and stale:
         sys.exit(
             f"older than the rows in results/ and benchmarks/: {', '.join(stale)}; make readme"

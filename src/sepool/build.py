@@ -37,7 +37,7 @@ def coding_tree(
         height: the level of the root; 2 gives one level of clusters, 3 clusters of clusters.
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
-        seed: decides between equals where "best" tries several ways.
+        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
         num_threads: as in `coding_trees`; one graph is worked on by one thread.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.

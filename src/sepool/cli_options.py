@@ -22,7 +22,9 @@ Height = Annotated[
     int, typer.Option(help="Level of the root: 2 for clusters, 3 for clusters of clusters, ...")
 ]
 Method = Annotated[str, typer.Option(help=f"How to search: {', '.join(METHODS)}.")]
-Seed = Annotated[int, typer.Option(help="Decides between equals.")]
+Seed = Annotated[
+    int, typer.Option(help="Orders what best tries; others may end a little lower or higher.")
+]
 Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore the weights.")]
 SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in the degrees.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for scripts.")]
@@ -46,7 +48,7 @@ class Search:
     Args:
         height: level of the root.
         method: how to search.
-        seed: decides between equals.
+        seed: orders what "best" tries.
         unweighted: ignore the weights.
         self_loops: count self-loops in the degrees.
     """

@@ -34,10 +34,7 @@ def structural_entropy(
     graph = as_graph(graph)
     if isinstance(tree_or_labels, CodingTree):
         tree = tree_or_labels
-        if tree.num_nodes != graph.num_nodes:
-            raise ValueError(
-                f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
-            )
+        tree.check_graph(graph)
         tree_or_labels = [tree.labels(level) for level in range(1, tree.height)]
     return CodingTree.from_levels(graph, tree_or_labels).entropy
 

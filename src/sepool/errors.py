@@ -16,7 +16,10 @@ from sepool.extras import MissingPackage
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 130 stopped by Ctrl-C."
-_BAD_INPUT = (ValueError, FileNotFoundError, IsADirectoryError, PermissionError)
+_BAD_INPUT = (
+    *(ValueError, FileNotFoundError, FileExistsError),
+    *(IsADirectoryError, NotADirectoryError, PermissionError),
+)
 
 
 class Commands(TyperGroup):

@@ -33,7 +33,7 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
     The outermost block has the last word: it knows what is wanted.
 
     Args:
-        extras: names with commas, such as "torch,bench".
+        extras: names with commas, such as "torch,bench"; "" for a package that none brings.
         what: what it is that needs them.
 
     Example:
@@ -48,5 +48,6 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
         package = (error.name or "sepool").partition(".")[0]
         if package == "sepool":
             raise
-        text = f"{what} needs {package}: pip install 'sepool[{extras}]'"
+        wanted = f"'sepool[{extras}]'" if extras else OPTIONAL.get(package, package)
+        text = f"{what} needs {package}: pip install {wanted}"
         raise MissingPackage(text, name=package) from error

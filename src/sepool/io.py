@@ -109,12 +109,14 @@ def _parse(line: bytes) -> tuple[list[str], float]:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ValueError("this is no text; expected a file with a line an edge")
+        raise ValueError("this is no text in UTF-8; expected a file with a line an edge")
     if not text or text[0] in "#%":
         return [], 1.0
     fields = [field.strip() for field in text.split(",")] if "," in text else text.split()
     if len(fields) > 3 or "" in fields:
         raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
+    if len(fields) == 1 and ";" in text:
+        raise ValueError(f"expected blanks, tabs or commas between fields, got {text[:80]!r}")
     return fields[:2], _weight(fields[2]) if len(fields) == 3 else 1.0
 
 

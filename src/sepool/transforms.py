@@ -42,7 +42,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
     Args:
         height: the level of the root; a model with ``b`` blocks needs ``b`` or more.
         method: "best", "fast" or "paper"; see `sepool.coding_tree`.
-        seed: decides between equals where "best" tries several ways.
+        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
         num_threads: how many threads `apply_all` uses, all cores by default; the trees do not
             depend on it.
         edge_weight: the weights the tree is built with. The name of an attribute, used where a
@@ -109,6 +109,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             >>> [data.num_nodes for data in AddCodingTree(2).apply_all([pair, pair])]
             [2, 2]
         """
+        if isinstance(graphs, Data):
+            raise TypeError("expected a list of graphs; for one graph call the transform itself")
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
         found = [copy.copy(data) for data in graphs]

@@ -46,7 +46,9 @@ def test_the_nearest_names(name, offer):
 def test_choices_of_a_protocol(protocol):
     check_choice(protocol, ["MUTAG", "PTC_MR"], ["SEP-G"], ["best", "random"])
     check_choice(protocol, None, None, None)
-    with pytest.raises(ValueError, match="unknown dataset 'Cora'"):
+    with pytest.raises(
+        ValueError, match="Cora is for the classification of nodes, table1 is about graphs"
+    ):
         check_choice(protocol, ["Cora"], None, None)
     with pytest.raises(ValueError, match="unknown tree 'bset'; did you mean best"):
         check_choice(protocol, None, None, ["bset"])

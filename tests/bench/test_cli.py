@@ -81,6 +81,7 @@ class TestBadInput:
         [
             (["table9"], "unknown protocol 'table9'; did you mean table4 or table3 or"),
             (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G or"),
+            (["released", "--quick"], "released has no short trial; take less with --folds"),
             (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
             (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
             (["table1", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),

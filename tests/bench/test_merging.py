@@ -73,8 +73,9 @@ def test_a_model_cannot_tell(conv, norm):
     for by_source in (False, True):
         store = store_of(conv, by_source)
         outs.append(outputs_and_gradients(model, store, ids))
+    near = 1e-3 if norm else 1e-4  # to normalise values that are nearly equal magnifies rounding
     for a, b in zip(*outs, strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4 * max(1.0, a.abs().max().item()))
+        torch.testing.assert_close(a, b, rtol=near, atol=near * max(1.0, a.abs().max().item()))
 
 
 def test_rows_that_stand_for_several_nodes_can_only_be_summed():

@@ -70,7 +70,7 @@ def test_curves(units, protocol):
     assert list(train.get_ydata()) == [1.0, 0.5, 0.2]
     assert list(val.get_ydata()) == [1.2, 0.8, 0.9]
     assert figure.legends[0].get_texts()[0].get_text() == "SEP-G (best)"
-    assert (lowest.get_xdata()[0], lowest.get_ydata()[0]) == (1, 0.8)
+    assert (lowest.get_xdata()[0], lowest.get_ydata()[0]) == (2, 0.8), "epochs count from 1"
 
 
 def test_a_curve_without_numbers(units, protocol):

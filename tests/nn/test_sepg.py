@@ -199,6 +199,26 @@ def test_new_weights():
     assert all(c or b.abs().sum() == 0 for c, b in zip(changed, before, strict=True))
 
 
+def test_a_batch_for_replicas_is_dealt_out_in_equal_parts():
+    """What cannot be cut between graphs is refused."""
+    one, other = random_batch(7).to_data_list()[:2]
+    assert one.num_nodes != other.num_nodes
+    model = SEPG(5, 8, 2, replicas=2)
+    for graphs in ([one, one], [one, other, one, other]):
+        alone = [SEPG(5, 8, 2) for _ in range(2)]
+        for r, single in enumerate(alone):
+            for mine, both in zip(single.parameters(), model.parameters(), strict=True):
+                mine.data = both.data[r].view(mine.shape)
+        half = len(graphs) // 2
+        parts = (graphs[:half], graphs[half:])
+        expected = [m(Batch.from_data_list(part)) for m, part in zip(alone, parts, strict=True)]
+        found = model(Batch.from_data_list(graphs))
+        torch.testing.assert_close(found, torch.cat(expected), atol=1e-5, rtol=1e-5)
+    for graphs in ([one], [one, one, one], [one, other]):
+        with pytest.raises(ValueError, match="a batch for 2 replicas has equally many graphs"):
+            model(Batch.from_data_list(graphs))
+
+
 def test_bad_input():
     batch, model = random_batch(7), SEPG(5, 8, 2)
     with pytest.raises(ValueError, match="the model takes 5 features a node, got 4"):
@@ -221,6 +241,7 @@ def test_bad_input():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"hidden": 1}, "hidden must be at least 2, got 1"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
         ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
         ({"blocks": 4}, r"blocks must be at most 3 \(layers\) and 3 \(height\), got 4"),
@@ -234,7 +255,7 @@ def test_bad_input():
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
-        SEPG(5, 8, 2, **options)
+        SEPG(**{"in_channels": 5, "hidden": 8, "out_channels": 2, **options})
 
 
 @pytest.mark.parametrize("conv", ["GCN", "GIN"])

@@ -80,6 +80,17 @@ def test_explore_says_what_is_wrong(folder: Path) -> None:
     code, output = _run("explore", "other.txt", "--tree", "tree.json", "--no-open")
     assert code == 2
     assert "the tree has 6 leaves, but the graph has 2 nodes" in output
+    code, output = _run("explore", "graph.txt", "-o", "page.txt", "--no-open")
+    assert (code, output) == (2, "sepool: a page ends in .html, got 'page.txt'\n")
+
+
+def test_options_about_the_search_go_with_no_tree_that_is_there(folder: Path) -> None:
+    assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
+    for command in (["plot", "tree.json"], ["explore", "graph.txt", "--tree", "tree.json"]):
+        for option in (["--height", "5"], ["--method", "fast"], ["--seed", "1"]):
+            code, output = _run(*command, *option)
+            assert code == 2
+            assert f"{option[0]} is for finding a tree; that of tree.json is there" in output
 
 
 def test_weights_and_loops_are_read_as_by_tree(folder: Path) -> None:

@@ -42,8 +42,11 @@ def check_choice(
     trees: Sequence[str] | None,
 ) -> None:
     """Refuses datasets, systems and trees that a protocol cannot use."""
-    fitting = [name for name, kind in DATASETS.items() if kind == protocol.kind]
-    check_names("dataset", datasets or (), fitting)
+    for name in datasets or ():
+        if DATASETS.get(name, protocol.kind) != protocol.kind:
+            about = f"{protocol.name} is about {protocol.kind}"
+            raise ValueError(f"{name} is for the classification of {DATASETS[name]}, {about}")
+    check_names("dataset", datasets or (), DATASETS)
     check_names("tree", trees or (), TREES)
     there = SYSTEMS_OF[protocol.kind]
     for kind, others in SYSTEMS_OF.items():

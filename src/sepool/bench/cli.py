@@ -198,7 +198,10 @@ def _protocol(table: str, quick: bool) -> Protocol:
 
     known: dict[str, Protocol] = {**PROTOCOLS, **FIGURES}
     check_names("protocol", [table], known)
-    return known[f"{table}-quick" if quick and not table.endswith("-quick") else table]
+    name = f"{table}-quick" if quick and not table.endswith("-quick") else table
+    if name not in known:
+        raise ValueError(f"{table} has no short trial; take less with --folds, --seeds, --configs")
+    return known[name]
 
 
 def _units(

@@ -47,7 +47,7 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
 
     Args:
         method: "best", "fast" or "paper"; see `sepool.coding_tree`.
-        seed: decides between equals where "best" tries several ways.
+        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
         num_threads: how many threads build the trees of a batch; all cores by default.
         s_inv_op: how `tgp` finds the inverse of the assignment: "transpose" or "inverse".
 
@@ -133,7 +133,7 @@ def coding_tree_pooling(
 
     Args:
         method: as in `CodingTreeSelect`, like the next two.
-        seed: decides between equals.
+        seed: orders what "best" tries.
         num_threads: how many threads build the trees of a batch.
         **options: what ``tgp.poolers.SEPPooling`` takes, for instance ``remove_self_loops``.
     """

@@ -51,7 +51,9 @@ class SEPG(nn.Module):
         init: how linear layers start: "glorot", or "torch", as PyTorch draws them (the released
             code; but for those of GCN, GAT and ChebNet, which PyG draws as Glorot).
         dropout: the share dropped after each hidden layer of the perceptron.
-        replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one.
+        replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one. A
+            batch is dealt out to them in equal parts, the first graphs to the first: all have
+            equally many graphs, and equally many nodes on every level.
 
     Example:
         >>> import sepool
@@ -83,6 +85,8 @@ class SEPG(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
+        if hidden < 2:
+            raise ValueError(f"hidden must be at least 2, got {hidden}")
         blocks = min(layers, height) if blocks is None else blocks
         if not 0 <= blocks <= min(layers, height):
             raise ValueError(
@@ -131,8 +135,21 @@ class SEPG(nn.Module):
                 f"the model pools {self.blocks} times, the trees have height {levels.height}; "
                 f"add trees with AddCodingTree(height={self.blocks}) or more"
             )
+        self._check_parts(levels)
         x, edges, weight = data.x, data.edge_index, data.get("edge_weight", None)
         return self.classify(self.embed(x, edges, weight, levels))
+
+    def _check_parts(self, levels: Hierarchy) -> None:
+        """Replicas get equal parts of a batch; a cut through a graph would go unseen."""
+        if self.replicas is None:
+            return
+        share, rest = divmod(levels.num_graphs, self.replicas)
+        starts = [levels.graph_ptr(level)[:: max(share, 1)] for level in range(self.blocks + 1)]
+        if rest or any(bool((ptr.diff() != ptr[1] - ptr[0]).any()) for ptr in starts):
+            raise ValueError(
+                f"a batch for {self.replicas} replicas has equally many graphs for each, with "
+                "equally many nodes on every level; train models one by one otherwise"
+            )
 
     def embed(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, levels: Hierarchy

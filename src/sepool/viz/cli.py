@@ -34,6 +34,7 @@ Open = Annotated[bool, typer.Option("--open/--no-open", help="Show the page in t
 
 
 def plot(
+    ctx: typer.Context,
     source: Input,
     kind: Kind = "",
     output: Picture = None,
@@ -59,6 +60,7 @@ def plot(
     check_picture(output)
     search = Search(height, method, seed, unweighted, self_loops)
     if saved:
+        _refuse_search(ctx, source)
         tree, edges = CodingTree.load(source), None if graph is None else search.read(graph)
     elif graph is not None:
         raise ValueError(f"--graph goes with a tree file; {source} is read as a graph already")
@@ -73,6 +75,7 @@ def plot(
 
 
 def explore(
+    ctx: typer.Context,
     graph: options.GraphFile,
     tree: TreeOption = None,
     output: Page = None,
@@ -95,12 +98,15 @@ def explore(
 
         check_library()
         output = output or _beside(graph, ".html")
+        if output.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
         search = Search(height, method, seed, unweighted, self_loops)
         if tree is None:
             found = search.find(graph)
             shown, edges = found.tree, found.graph
         else:
+            _refuse_search(ctx, str(tree))
             shown, edges = CodingTree.load(tree), search.read(graph)
         name = os.path.basename(graph) if title is None else title
         write_explorer(shown, edges, output, title=name)
@@ -112,6 +118,14 @@ def explore(
     print(f"wrote {output}: {edges.num_nodes:,} nodes, {edges.num_edges:,} edges")
     if open_ and not opened:
         print("no browser was found to open it with")
+
+
+def _refuse_search(ctx: typer.Context, path: str) -> None:
+    """Options about how to find a tree go with no tree that is there already."""
+    for name in ("height", "method", "seed"):
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"--{name} is for finding a tree; that of {path} is there already")
 
 
 def _about(tree: CodingTree) -> dict[str, float]:

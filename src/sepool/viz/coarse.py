@@ -42,12 +42,7 @@ def links_of(tree: CodingTree, graph: Graph) -> list[Links]:
         >>> links_of(tree, graph)[1].w
         array([3.])
     """
-    if tree.num_nodes != graph.num_nodes:
-        raise ValueError(
-            f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
-        )
-    if tree.names is not None and graph.names is not None and tree.names != graph.names:
-        raise ValueError("the tree is of another graph: its nodes have other names")
+    tree.check_graph(graph)
     u, v, w = graph.edges()
     links = [Links(u.astype(np.int64), v.astype(np.int64), w)]
     for level in range(1, tree.height):

@@ -79,7 +79,7 @@ def coding_trees_over_ray(
         graphs: anything that `coding_trees` takes, or a Ray Dataset with a column ``graph``.
         height: see `coding_trees`, as for the other arguments.
         method: "best", "fast" or "paper".
-        seed: decides between equals.
+        seed: orders what "best" tries.
         batch_size: graphs a call.
         address: of a Ray cluster; "" is a local one.
         workers: processes of a local one, all cores by default.
