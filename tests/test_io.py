@@ -103,7 +103,7 @@ def test_numbers_that_are_not_whole_are_names(write):
 
 
 def test_semicolons_separate_nothing(write):
-    with pytest.raises(ValueError, match=":2: expected blanks, tabs or commas .*, got 'a;b;1'"):
+    with pytest.raises(ValueError, match=r":2: expected blanks, tabs or commas .*, got 'a;b;1'"):
         read_edge_list(write("# a table\na;b;1\n"))
     assert read_edge_list(write("a;b c;d\n")).names == ("a;b", "c;d")
 

@@ -150,7 +150,7 @@ class Comparison:
     test: str
 
 
-def compare(first: Selected, second: Selected, parts: int) -> Comparison | None:
+def compare(first: Selected, second: Selected, parts: int | None = None) -> Comparison | None:
     """Tests whether two systems differ, over the folds and seeds that both have.
 
     Differences are averaged over seeds inside a fold. Training sets of different folds overlap, so
@@ -161,7 +161,8 @@ def compare(first: Selected, second: Selected, parts: int) -> Comparison | None:
     Args:
         first: what was chosen for one system.
         second: for the other.
-        parts: folds that the data was cut into, trained on or not; the ratio follows from them.
+        parts: folds that the data was cut into, from which the ratio follows; by default those of
+            the first system.
 
     Returns:
         The test, or None with fewer than two pairs.
@@ -175,7 +176,7 @@ def compare(first: Selected, second: Selected, parts: int) -> Comparison | None:
     if len(seeds) == 0 or len(differences) < 2:
         return None
     # One fold tests, one validates, the others train.
-    ratio = 0.0 if single else 1 / max(parts - 2, 1)
+    ratio = 0.0 if single else 1 / max((parts or first.folds) - 2, 1)
     name = "paired t-test over seeds" if single else "corrected resampled t-test over folds"
     error = corrected_error(differences, ratio)
     p = corrected_t_test(differences, ratio)
