@@ -288,8 +288,7 @@ NB_MODULE(_core, m) {
 #endif
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
-              nb::arg("both"), nb::arg("self_loops"),
-              "Compressed rows with integer weights from the edge lists of one or more graphs.");
+              nb::arg("both"), nb::arg("self_loops"), "Compressed rows with integer weights from the edge lists of one or more graphs.");
     };
     define_csr(&csr<std::int64_t>);
     define_csr(&csr<std::int32_t>);
