@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sepool.baselines.clusters import convolve
 from sepool.baselines.model import LAYERS, GraphModel, start
@@ -24,8 +24,7 @@ class ASAP(GraphModel):
 
     def make(self) -> int:
         """Three convolutions, and a pooling after each."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.convs = self.gcns()
         self.pool, self.pool_again, self.pool_last = (
             Fitness(self.hidden, self.replicas) for _ in range(LAYERS)
         )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels
 
-dense_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.baselines import dense_kernels
+dense_kernels = load_kernels("sepool.baselines.dense_kernels")
 
 TINY = 1e-12
 

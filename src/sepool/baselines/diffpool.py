@@ -30,10 +30,9 @@ class DiffPool(GraphModel):
 
     def make(self) -> int:
         """Three convolutions that embed, two that assign."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
-        counts = enumerate(widths[:-1], 1)
-        self.assigns = nn.ModuleList(self.gcn(width, self.clusters(i)) for i, width in counts)
+        self.convs = self.gcns()
+        widths = (self.in_channels, self.hidden)
+        self.assigns = nn.ModuleList(self.gcn(w, self.clusters(i)) for i, w in enumerate(widths, 1))
         return LAYERS * self.hidden
 
     def embed(self, batch: PreparedBatch) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -11,12 +10,10 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.nn.adjacency import Adjacency
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels, segment_max, segment_sum, take_rows
 
-largest_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.baselines import largest_kernels
+largest_kernels = load_kernels("sepool.baselines.largest_kernels")
 
 
 def sparse_max(a: Adjacency, x: Tensor) -> Tensor:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels, pool_sum, unpool
 from sepool.nn.softmax import segment_softmax
 
-look_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.baselines import look_kernels
+look_kernels = load_kernels("sepool.baselines.look_kernels")
 
 
 def remember(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:

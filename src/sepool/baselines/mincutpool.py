@@ -30,8 +30,7 @@ class MinCutPool(GraphModel):
 
     def make(self) -> int:
         """Three convolutions, two layers that assign."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.convs = self.gcns()
         counts = (self.clusters(1), self.clusters(2))
         self.assigns = nn.ModuleList(self.linear(self.hidden, count) for count in counts)
         return LAYERS * self.hidden

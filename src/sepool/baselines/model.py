@@ -92,6 +92,11 @@ class GraphModel(nn.Module, ABC):
         """A graph convolution of all replicas."""
         return convs.GCN(before, after, replicas=self.replicas)
 
+    def gcns(self) -> nn.ModuleList:
+        """Three of them, of the features and of what the one before found."""
+        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
+        return nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+
     def clusters(self, times: int = 1) -> int:
         """A quarter of the average number of nodes, or a quarter of that."""
         count = self.nodes
@@ -114,8 +119,7 @@ class FlatModel(GraphModel):
 
     def make(self) -> int:
         """The convolutions."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.convs = self.gcns()
         return LAYERS * self.hidden
 
     def convolve(self, batch: PreparedBatch) -> list[Tensor]:

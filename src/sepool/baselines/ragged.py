@@ -6,7 +6,6 @@ same bits come out of every run.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -14,12 +13,10 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.data import repeat_each
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels, pool_sum, take_or_zero
 
-rank_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.baselines import rank_kernels
+rank_kernels = load_kernels("sepool.baselines.rank_kernels")
 
 
 def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,6 @@ replicas can run in lockstep and a step can be recorded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -18,13 +17,11 @@ from sepool.baselines.model import LAYERS, RATIO, GraphModel, go_on, start
 from sepool.baselines.ragged import rank_in_graph
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels, segment_sum
 from sepool.nn.prepared import PreparedBatch
 
-selection_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.baselines import selection_kernels
+selection_kernels = load_kernels("sepool.baselines.selection_kernels")
 
 
 class Kept(NamedTuple):
@@ -107,8 +104,7 @@ class DropModel(GraphModel):
 
     def make(self) -> int:
         """The convolutions, and what scores the nodes after each."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.convs = self.gcns()
         self.scores = nn.ModuleList(self.make_score() for _ in range(LAYERS))
         return LAYERS * self.hidden
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sepool.baselines.clusters import Nodes, convolve, readout_clusters
 from sepool.baselines.dense import TINY
@@ -28,8 +28,7 @@ class StructPool(GraphModel):
 
     def make(self) -> int:
         """Three convolutions, one for the energy of nodes, and the energy of pairs of clusters."""
-        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
-        self.convs = nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
+        self.convs = self.gcns()
         self.unary = self.gcn(self.hidden, self.clusters())
         self.pairs = self.linear(self.clusters(), self.clusters(), bias=False)
         with torch.no_grad():  # at first, neighbours like to be together

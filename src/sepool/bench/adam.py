@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
-
-import torch
 from torch import Tensor
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels
 
-adam_kernel: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.bench import adam_kernel
+adam_kernel = load_kernels("sepool.bench.adam_kernel")
 
 BETAS, EPSILON, TINY = (0.9, 0.999), 1e-8, 1e-6
 

@@ -7,7 +7,6 @@ Either with PyTorch, which says what is meant, or on a GPU by the kernels of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,11 +18,9 @@ from sepool.bench.store_tables import Tables
 from sepool.data import ROW_BY_ROW, Hierarchy, repeat_each
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Prepared
+from sepool.nn.gpu import load_kernels
 
-store_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.bench import store_kernels
+store_kernels = load_kernels("sepool.bench.store_kernels")
 
 
 class Shape(NamedTuple):

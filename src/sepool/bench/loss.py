@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -10,12 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels
 
-step_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.bench import step_kernels
+step_kernels = load_kernels("sepool.bench.step_kernels")
 
 
 def losses(logits: Tensor, y: Tensor, there: Tensor) -> Tensor:

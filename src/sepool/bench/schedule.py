@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from sepool.nn.dropout import mix
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels
 
-step_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.bench import step_kernels
+step_kernels = load_kernels("sepool.bench.step_kernels")
 
 
 def keys_at(keys: Tensor, steps: Tensor) -> Tensor:

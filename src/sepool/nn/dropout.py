@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -10,12 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels
 
-kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import kernels
+kernels = load_kernels("sepool.nn.kernels")
 
 SALT, _MASK = 0x85EBCA6B, 0xFFFFFFFF
 

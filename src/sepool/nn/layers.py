@@ -6,7 +6,6 @@ On a GPU by kernels that know where the padding of a replica begins; see `sepool
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -14,13 +13,11 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import has_kernel, pool_relu, take_rows
 
-kernels: Any = None
-layer_kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import kernels, layer_kernels
+kernels = load_kernels("sepool.nn.kernels")
+layer_kernels = load_kernels("sepool.nn.layer_kernels")
 
 
 ALIGNED = 16  # numbers; Triton loads four at a time where it knows that rows are multiples of this

@@ -7,7 +7,7 @@ sums again: what is pooled forward is copied backward, and the other way round.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -15,12 +15,11 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.gpu import load_kernels
+
 MANY = 1 << 20  # numbers from which on our kernels win where every launch costs the CPU time
 _recorded = False  # whether a step is being recorded; nobody else launches anything meanwhile
-kernels: Any = None
-if torch.version.cuda is not None:
-    with suppress(ImportError):  # builds for GPUs bring Triton along, but need not
-        from sepool.nn import kernels
+kernels = load_kernels("sepool.nn.kernels")
 
 
 def segment_sum(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:

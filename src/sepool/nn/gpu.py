@@ -1,0 +1,22 @@
+"""Where kernels of our own come from."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import torch
+
+
+def load_kernels(module: str) -> Any:
+    """A module of Triton kernels; None where PyTorch is built for no GPU, or came without Triton.
+
+    >>> load_kernels("sepool.nn.no_such_kernels") is None
+    True
+    """
+    if torch.version.cuda is None:
+        return None
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
