@@ -206,3 +206,21 @@ def test_a_model_is_told_the_average_number_of_nodes_and_its_dropout():
     assert (model.nodes, model.clusters()) == (40, 10)
     rates = {layer.rate for layer in model.modules() if isinstance(layer, Dropout)}
     assert rates == {0.25}
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_rows_of_a_table_are_the_rows_of_nodes(name, replicas):
+    """A model may be given the rows of its nodes, or a table and where they are in it."""
+    graphs, found = random_set(), []
+    model = build(name, store_of(graphs, name), replicas)
+    for by_source in (False, True):
+        store = store_of(graphs, name, by_source=by_source)
+        batch = batch_of(store, IDS[: replicas or 1])
+        assert (batch.source is not None, batch.copies) == (by_source, None)
+        model.zero_grad()
+        loss = objective(model, batch)
+        loss.sum().backward()
+        found.append([loss, *(p.grad.clone() for p in model.parameters() if p.grad is not None)])
+    for rows, table in zip(*found, strict=True):
+        torch.testing.assert_close(table, rows, atol=1e-6, rtol=1e-5)

@@ -74,10 +74,13 @@ def permuted(graphs: RandomSet) -> RandomSet:
     return graph_set(matrices, graphs.y.tolist(), np.concatenate(values))
 
 
-def store_of(graphs: GraphSet, system: str = "GCN", link: bool = False) -> GraphStore:
+def store_of(
+    graphs: GraphSet, system: str = "GCN", link: bool = False, by_source: bool = False
+) -> GraphStore:
     counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
     forest = Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
-    return GraphStore(graphs, forest, CONVS[SYSTEMS[system].conv], (0, 0, 0), False, link)
+    conv = CONVS[SYSTEMS[system].conv]
+    return GraphStore(graphs, forest, conv, (0, 0, 0), False, link, by_source=by_source)
 
 
 def batch_of(store: GraphStore, ids: list[list[int]] | None = None) -> Batch:

@@ -86,6 +86,7 @@ def test_kernels_change_nothing(conv, norm, with_kernels):
 def test_kernels_change_no_baseline(name, with_kernels):
     torch.manual_seed(0)
     system = SYSTEMS[name]
-    store = GraphStore(GRAPHS, TREES, CONVS[system.conv], (0, 0, 0), device=DEVICE)
+    levels = (0, 0, 0)
+    store = GraphStore(GRAPHS, TREES, CONVS[system.conv], levels, device=DEVICE, by_source=True)
     model = system.build(store.num_features, 2, Config(hidden=8), 2).to(DEVICE)
     compare(model, batch_of(store), with_kernels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.model import LAYERS, GraphModel, apply, real_graphs
+from sepool.baselines.model import LAYERS, GraphModel, apply, features, real_graphs
 from sepool.nn import convs
 from sepool.nn.norm import NodeNorm
 from sepool.nn.prepared import PreparedBatch
@@ -33,12 +33,13 @@ class GIN(GraphModel):
         """The sums after every layer."""
         real = real_graphs(batch).flatten().to(batch.x.dtype)
         times = real.index_select(0, batch.levels.batch(0))
-        x, found = batch.x, []
+        x = batch.x if batch.gathered else features(batch)
+        source, found = batch.source if batch.gathered else None, []
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
-                x = conv.gather(x, batch.prepared[0])
-            x = self.norms[2 * i](apply(conv.first, x, batch), times)
+                x, source = conv.gather(x, batch.prepared[0]), None
+            x = self.norms[2 * i](apply(conv.first, x, batch, source=source), times)
             x = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
             found.append(self.read(x, batch))
         return torch.cat(found, 1)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
 from sepool.nn.layers import layers_rows
+from sepool.nn.ops import take_rows
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import read_out
 
@@ -134,8 +135,8 @@ def start(conv: nn.Module, batch: PreparedBatch, relu: bool = True) -> Tensor:
     """The first convolution, of which the batch may hold a part already, and its ReLU."""
     assert isinstance(conv, convs.GCN)
     if batch.gathered:
-        return apply(conv.linear, batch.x, batch, relu)
-    out: Tensor = conv(batch.x, batch.prepared[0])
+        return apply(conv.linear, batch.x, batch, relu, batch.source)
+    out: Tensor = conv(features(batch), batch.prepared[0])
     return out.relu() if relu else out
 
 
@@ -148,14 +149,28 @@ def go_on(
     return apply(conv.linear, conv.gather(x, graph), batch, relu=True)
 
 
-def apply(layer: nn.Module, x: Tensor, batch: PreparedBatch, relu: bool = False) -> Tensor:
-    """A linear layer on all nodes, or its ReLU; the padding of replicas is spared on a GPU."""
+def features(batch: PreparedBatch) -> Tensor:
+    """One row a node of what the batch has of them."""
+    return batch.x if batch.source is None else take_rows(batch.x, batch.source)
+
+
+def apply(
+    layer: nn.Module,
+    x: Tensor,
+    batch: PreparedBatch,
+    relu: bool = False,
+    source: Tensor | None = None,
+) -> Tensor:
+    """A linear layer on all nodes, or its ReLU; the padding of replicas is spared on a GPU.
+
+    ``source`` is that of the batch where ``x`` is a table of it.
+    """
     assert isinstance(layer, Linear)
     weight, bias = layer.weight, layer.bias
     if not batch.real or weight.dim() == 2 or bias is None:
-        out: Tensor = layer(x)
+        out: Tensor = layer(x if source is None else take_rows(x, source))
         return out.relu() if relu else out
-    return layers_rows(x, [(weight, bias)], batch.real[0], relu=relu)
+    return layers_rows(x, [(weight, bias)], batch.real[0], source, relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:

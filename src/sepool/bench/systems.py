@@ -35,8 +35,9 @@ class System:
         lockstep: whether many of its trainings can run as one model.
         build: makes the model.
         conv: the convolution for which a dataset is prepared; "" for that of the configuration.
-        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`), and knows
-            that one can stand for several (`PreparedBatch.copies`).
+        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`), and,
+            where only its first convolution is on the nodes, knows that one can stand for several
+            (`PreparedBatch.copies`).
 
     Example:
         >>> SYSTEMS["SEP-G"].family
@@ -152,6 +153,7 @@ for _name, _model, _family, _year in _BASELINES:
             lockstep=True,
             build=_baseline(_model),
             conv="GIN" if _name == "GIN" else "GCN",
+            by_source=True,
         )
     )
 register(
