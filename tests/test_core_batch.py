@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from random import Random
 
@@ -158,20 +156,6 @@ def test_rows_that_are_not_in_order(n, text):
     for method in shapes.METHODS:
         with pytest.raises(ValueError, match=text):
             coding_tree(graph, 2, method=method)
-
-
-def test_a_batch_of_more_threads_than_the_system_gives():
-    """Those that are there do the work; in another process, because memory is limited in it."""
-    pytest.importorskip("resource", reason="Windows limits no memory like this")
-    code = """
-import resource, numpy as np, sepool
-graphs = [np.array([[0, 1], [1, 2]])] * 20_000
-resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, resource.RLIM_INFINITY))
-trees = sepool.coding_trees(graphs, 2, method="fast", num_threads=1000)
-print(len(trees))
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout) == (0, "20000\n"), run.stderr
 
 
 def test_other_options():

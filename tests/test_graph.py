@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,6 +89,11 @@ def test_arrays_of_other_types_are_not_cut(name, array):
     arrays = {"indptr": np.array([0, 1, 2], np.int64), "indices": np.array([1, 0], np.int32)}
     with pytest.raises(TypeError, match=f"{name} must be an array of int"):
         Graph(**{**arrays, name: array})
+
+
+def test_a_batch_is_not_cut_either():
+    with pytest.raises(TypeError, match="node_ptr must be an array of int64, got float64"):
+        replace(as_graph_batch([[(0, 1)]]), node_ptr=np.array([0, 2.9]))
 
 
 class TestBadInput:

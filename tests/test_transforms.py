@@ -366,3 +366,8 @@ def test_lazy_names():
     assert {"AddCodingTree", "hierarchy", "save_graphs", "load_graphs"} <= set(dir(sepool))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = sepool.nonsense
+
+
+def test_one_graph_is_no_list():
+    with pytest.raises(TypeError, match="for one graph call the transform itself"):
+        AddCodingTree(2).apply_all(molecules(1)[0])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -82,6 +83,12 @@ def test_to_networkx(tree):
     }
     assert digraph.nodes[0, 4]["name"] == "4"
     assert sum(bits for _, bits in digraph.nodes(data="entropy")) == pytest.approx(tree.entropy)
+
+
+def test_to_networkx_says_what_to_install(tree, monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ImportError, match="to_networkx needs networkx: pip install networkx"):
+        tree.to_networkx()
 
 
 def test_to_networkx_keeps_names(tmp_path):

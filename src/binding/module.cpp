@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "../core/check.hpp"
@@ -86,7 +86,7 @@ Method method_of(const std::string& name) {
 // arc some hundred times for each level.
 constexpr Edge kShortWork = 200'000;
 constexpr Edge kBestReads = 100;
-constexpr int kMaxThreads = 1024;
+constexpr int kThreadsACore = 4;  // at most: more would only take memory
 
 // Runs `work` while the calling thread, at intervals, lets Python handle signals and hears of progress.
 template <class Work>
@@ -95,16 +95,22 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
     std::condition_variable wake;
     bool finished = false;
     std::exception_ptr failure;
-    std::thread worker([&] {
-        try {
-            work();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        const std::lock_guard<std::mutex> lock(guard);
-        finished = true;
-        wake.notify_one();
-    });
+    std::thread worker;
+    try {
+        worker = std::thread([&] {
+            try {
+                work();
+            } catch (...) {
+                failure = std::current_exception();
+            }
+            const std::lock_guard<std::mutex> lock(guard);
+            finished = true;
+            wake.notify_one();
+        });
+    } catch (const std::system_error&) {  // the system gives no thread: nobody watches
+        nb::gil_scoped_release release;
+        return work();
+    }
     bool raised = false;
     for (;;) {
         {
@@ -139,7 +145,8 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
     for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
         if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
-        if (nodes[b] - nodes[b - 1] > std::numeric_limits<Node>::max()) fail("graph " + std::to_string(b - 1) + " has 2^31 nodes or more");
+        if (nodes[b] - nodes[b - 1] > kMaxNodes)
+            fail("graph " + std::to_string(b - 1) + " has more than " + std::to_string(kMaxNodes) + " nodes");
     }
     const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
     if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
@@ -172,8 +179,8 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     check_height(height);
     Options options;
     options.height = height, options.method = method_of(method), options.seed = seed;
-    if (num_threads <= 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    num_threads = std::min(num_threads, kMaxThreads);
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    num_threads = num_threads <= 0 ? cores : std::min(num_threads, kThreadsACore * cores);
 
     Levels levels;
     Control control;

@@ -9,7 +9,6 @@
 namespace sepool {
 namespace {
 
-constexpr std::int64_t kMaxNodes = std::numeric_limits<Node>::max() / 2;  // a binary tree has twice as many
 constexpr int kVolumeBits = 61;           // of the total volume in units; leaves room for sums of two
 constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part are taken as such
 constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them

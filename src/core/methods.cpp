@@ -4,7 +4,6 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace sepool {
@@ -237,10 +236,11 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
         }
     };
     std::vector<std::thread> threads;
+    threads.reserve(num_threads);
     try {
         for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
-    } catch (const std::system_error&) {
-        // The system gives no more threads: those that are there do the work.
+    } catch (const std::exception&) {
+        // The system gives no more threads, or no memory for one: those that are there do the work.
     }
     work();
     for (auto& t : threads) t.join();

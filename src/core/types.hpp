@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace sepool {
 using Node = std::int32_t;    // a node of a graph or of a tree
 using Edge = std::int64_t;    // a position in an adjacency array
 using Weight = std::int64_t;  // weights, volumes and cuts are integers: no drift, no summation order
+
+constexpr std::int64_t kMaxNodes = std::numeric_limits<Node>::max() / 2;  // of a graph: a binary tree has twice as many
 
 // An undirected graph in compressed rows. Both directions are stored, rows are sorted and hold neither loops nor repeats.
 // `indptr` holds absolute positions in `indices`, so a view can look into one graph of a large batch.

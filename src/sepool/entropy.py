@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sepool.graph import as_graph
+from sepool.levels import check_graph
 from sepool.tree import CodingTree
 
 
@@ -34,7 +35,7 @@ def structural_entropy(
     graph = as_graph(graph)
     if isinstance(tree_or_labels, CodingTree):
         tree = tree_or_labels
-        tree.check_graph(graph)
+        check_graph(tree, graph)
         tree_or_labels = [tree.labels(level) for level in range(1, tree.height)]
     return CodingTree.from_levels(graph, tree_or_labels).entropy
 

@@ -139,8 +139,8 @@ class GraphBatch(Sequence[Graph]):
 def _check_types(graph: Graph | GraphBatch) -> None:
     """Numbers that would have to be cut for the core are refused here."""
     types = {"indptr": np.int64, "indices": np.int32, "weights": np.int64, "loops": np.int64}
-    for name, kind in types.items():
-        array = getattr(graph, name)
+    for name, kind in {"node_ptr": np.int64, **types}.items():
+        array = getattr(graph, name, None)
         if array is not None and getattr(array, "dtype", None) != kind:
             found = getattr(array, "dtype", type(array).__name__)
             raise TypeError(f"{name} must be an array of {kind.__name__}, got {found}")

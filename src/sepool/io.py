@@ -7,6 +7,7 @@ import io
 import math
 import os
 import re
+import threading
 import warnings
 import zlib
 from array import array
@@ -22,6 +23,8 @@ from sepool.edges import Edges
 
 StrPath = str | os.PathLike[str]
 Names = tuple[str, ...] | None
+_NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
+_FILTERS = threading.Lock()
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -64,8 +67,7 @@ def _read_numbers(path: StrPath) -> Edges | None:
             return None
         kind = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
-            with warnings.catch_warnings():  # with it, NumPy before 2.4 reads 1.5 as 1
-                warnings.simplefilter("error", DeprecationWarning)
+            with _whole_numbers_only():
                 lines = chain([head], file)
                 table = np.loadtxt(lines, kind, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
@@ -75,6 +77,20 @@ def _read_numbers(path: StrPath) -> Edges | None:
         return None
     rank, names = _rank(np.concatenate([table["u"], table["v"]]))
     return Edges(rank[: len(table)], rank[len(table) :], w, int(rank.max()) + 1, names=names)
+
+
+@contextmanager
+def _whole_numbers_only() -> Iterator[None]:
+    """Inside, NumPy refuses 1.5 where a whole number is wanted; before 2.4 it took it for 1.
+
+    Filters of warnings are those of all threads, so they are left alone where they are not needed.
+    """
+    if _NUMPY >= (2, 4):
+        yield
+        return
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        yield
 
 
 def _read_lines(path: StrPath) -> Edges:

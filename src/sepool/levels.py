@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph import Graph
+
+if TYPE_CHECKING:
+    from sepool.tree import CodingTree
 
 
 def as_levels(labels: Any, num_nodes: int) -> list[NDArray[Any]]:
@@ -61,3 +64,23 @@ def volumes_and_cuts(
         apart = u != v
         u, v, w = u[apart], v[apart], w[apart]
     return volumes, [*cuts, np.zeros(1)]
+
+
+def check_graph(tree: CodingTree, graph: Graph) -> None:
+    """Sees whether a tree can be of a graph.
+
+    Raises:
+        ValueError: it is of another: the nodes are not as many, or have other names.
+
+    Example:
+        >>> import sepool
+        >>> check_graph(sepool.coding_tree([(0, 1), (1, 2)]), sepool.as_graph([(0, 1)]))
+        Traceback (most recent call last):
+        ValueError: the tree has 3 leaves, but the graph has 2 nodes
+    """
+    if tree.num_nodes != graph.num_nodes:
+        raise ValueError(
+            f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
+        )
+    if tree.names is not None and graph.names is not None and tree.names != graph.names:
+        raise ValueError("the tree is of another graph: its nodes have other names")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sepool.extras import needs
-from sepool.graph import Graph, as_graph
+from sepool.graph import as_graph
 from sepool.io import StrPath
 from sepool.levels import as_levels, assignments_of, volumes_and_cuts
 from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
@@ -145,19 +145,6 @@ class CodingTree:
             graph.names,
         )
         return replace(tree, entropy=tree._sum_of_contributions())
-
-    def check_graph(self, graph: Graph) -> None:
-        """Sees whether the tree can be of a graph.
-
-        Raises:
-            ValueError: it is of another: the nodes are not as many, or have other names.
-        """
-        if self.num_nodes != graph.num_nodes:
-            raise ValueError(
-                f"the tree has {self.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
-            )
-        if self.names is not None and graph.names is not None and self.names != graph.names:
-            raise ValueError("the tree is of another graph: its nodes have other names")
 
     def to_networkx(self) -> Any:
         """A ``networkx.DiGraph`` from parents to children, whose nodes are ``(level, index)``.

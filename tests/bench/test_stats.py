@@ -165,6 +165,11 @@ class TestCompare:
         assert found.p > stats.ttest_1samp(differences, 0).pvalue
         assert found.test == "corrected resampled t-test over folds"
 
+    def test_the_folds_that_there_are_by_default(self):
+        rng = np.random.default_rng(0)
+        first, second = selected(rng.random((5, 2))), selected(rng.random((5, 2)))
+        assert compare(first, second) == compare(first, second, 5) != compare(first, second, 10)
+
     def test_some_folds_of_ten(self):
         """Eight tenths of the data train, on however many folds that was done."""
         rng = np.random.default_rng(0)

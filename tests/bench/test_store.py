@@ -10,7 +10,7 @@ from torch_geometric.data import Batch
 
 from sepool.bench.loss import losses
 from sepool.bench.store import GraphStore
-from sepool.nn import SEPG
+from sepool.nn import SEPG, layers
 from sepool.nn.convs import CONVS
 
 GRAPHS = graph_set()
@@ -154,3 +154,20 @@ def test_gpu_equals_cpu(conv, by_source):
         batch = store.batch(ids.to(device), store.shape(ids.to(device)))
         outs.append(batch.by_replica(model.to(device).forward_prepared(batch)).detach().cpu())
     torch.testing.assert_close(*outs, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("by_source", [False, True])
+@pytest.mark.parametrize("conv", CONVS)
+def test_a_store_draws_nothing(conv, by_source):
+    """Another thread may be drawing first weights of its own from PyTorch's one source."""
+    before = torch.get_rng_state()
+    store_for(conv, {}, by_source=by_source)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_table_of_a_store_is_what_kernels_take_as_it_is():
+    store, ids = store_for("GCN", {}, by_source=True), some_ids()
+    batch = store.batch(ids, store.shape(ids))
+    assert layers._is_aligned(batch.x, batch.source)
+    assert not layers._is_aligned(batch.x, None)
+    assert not layers._is_aligned(batch.x[:, 1:], batch.source)

@@ -25,3 +25,14 @@ def test_builds(system):
         alone = sum(p.numel() for p in system.build(7, 2, Config(), None).parameters())
         three = sum(p.numel() for p in system.build(7, 2, Config(), 3).parameters())
         assert three == 3 * alone
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: system.name)
+def test_a_model_can_be_made_without_drawing(system):
+    torch = pytest.importorskip("torch")
+    from sepool.bench.undrawn import Undrawn
+
+    before = torch.get_rng_state()
+    with Undrawn():
+        system.build(5, 2, Config(hidden=8), 3)
+    assert torch.equal(torch.get_rng_state(), before)

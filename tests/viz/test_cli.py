@@ -91,6 +91,8 @@ def test_options_about_the_search_go_with_no_tree_that_is_there(folder: Path) ->
             code, output = _run(*command, *option)
             assert code == 2
             assert f"{option[0]} is for finding a tree; that of tree.json is there" in output
+    assert _run("plot", "tree.json", "--self-loops")[0] == 2
+    assert _run("plot", "tree.json", "--graph", "graph.txt", "--unweighted")[0] == 0
 
 
 def test_weights_and_loops_are_read_as_by_tree(folder: Path) -> None:

@@ -46,7 +46,8 @@ def check_choice(
         if DATASETS.get(name, protocol.kind) != protocol.kind:
             about = f"{protocol.name} is about {protocol.kind}"
             raise ValueError(f"{name} is for the classification of {DATASETS[name]}, {about}")
-    check_names("dataset", datasets or (), DATASETS)
+    fitting = [name for name, kind in DATASETS.items() if kind == protocol.kind]
+    check_names("dataset", datasets or (), fitting)
     check_names("tree", trees or (), TREES)
     there = SYSTEMS_OF[protocol.kind]
     for kind, others in SYSTEMS_OF.items():

@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from sepool.bench import protocols
 from sepool.bench.adam import adam_step
 from sepool.bench.gate import GATE
 from sepool.bench.schedule import keys_at
+from sepool.bench.undrawn import Undrawn
 from sepool.bench.units import Result, Unit
 from sepool.nn.dropout import Dropout, Keyed
 
@@ -254,19 +254,3 @@ def first_buffers(replicas: int, build: Build) -> Tensor:
     with Undrawn():
         row = [buffer.reshape(1, -1) for buffer in build(1).buffers()]
     return torch.cat([torch.zeros(1, 0), *row], 1).repeat(replicas, 1)
-
-
-class Undrawn(TorchFunctionMode):
-    """Leaves out the drawing of weights that are replaced at once.
-
-    A GPU's random numbers must not be touched while another thread records a step.
-    """
-
-    names = ("uniform_", "normal_", "kaiming_uniform_", "xavier_uniform_", "trunc_normal_")
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        if getattr(func, "__name__", "") in self.names:  # PyTorch asks at several places
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))

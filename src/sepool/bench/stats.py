@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+MANY = 2000  # sets of seeds to choose from; with more the largest part may be missed
 RULES = {
     "customary": "one configuration for all folds, the one of highest mean validation accuracy",
     "strict": "in every fold the configuration of highest validation accuracy in that fold",
@@ -118,8 +119,9 @@ def _comparable(cell: pd.DataFrame, folds: int) -> pd.DataFrame:
     if whole.empty:
         return cell.iloc[:0]
     seeds = {config: frozenset(some) for config, some in whole.groupby("config")["seed"]}
-    choices = set(seeds.values())
-    while more := {a & b for a in choices for b in choices} - choices:
+    given = set(seeds.values())
+    choices = more = set(given)
+    while len(choices) < MANY and (more := {a & b for a in more for b in given} - choices):
         choices |= more
 
     def size(choice: frozenset[int]) -> tuple[int, int, list[int]]:

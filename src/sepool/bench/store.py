@@ -15,7 +15,6 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sepool.bench.cutting import Level, Rows, Shape, cut, cut_by_kernels, tables_for_kernels
-from sepool.bench.descent import Undrawn
 from sepool.bench.graphs import GraphSet
 from sepool.bench.merging import (
     Merged,
@@ -24,6 +23,7 @@ from sepool.bench.merging import (
     kinds_by_rows,
     merge,
 )
+from sepool.bench.undrawn import Undrawn
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
@@ -62,8 +62,9 @@ class GraphStore:
         binary: whether pooled edges lose their weights and loops.
         input_link: whether the summed input features are wanted.
         device: where all this lies.
-        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`), and
-            each as often as it counts: nodes that are alike become one (`sepool.bench.merging`).
+        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`);
+            where only its first convolution is on the nodes, each as often as it counts: nodes that
+            are alike become one (`sepool.bench.merging`).
     """
 
     graphs: GraphSet

@@ -50,7 +50,7 @@ def layers_pool(
             gradient.
         layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
         real: how many nodes of every replica are no padding, and how many clusters; padding comes
-            behind them, and the clusters of one are not those of the other.
+            behind them, and no cluster holds both.
         ptr: where the members of every cluster begin; they are neighbours.
         assignment: the cluster of every node.
         source: the row of the table that every node has; it is not written down.

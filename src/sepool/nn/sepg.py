@@ -53,7 +53,7 @@ class SEPG(nn.Module):
         dropout: the share dropped after each hidden layer of the perceptron.
         replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one. A
             batch is dealt out to them in equal parts, the first graphs to the first: all have
-            equally many graphs, and equally many nodes on every level.
+            equally many graphs, and equally many nodes on every level with a convolution.
 
     Example:
         >>> import sepool
@@ -144,11 +144,12 @@ class SEPG(nn.Module):
         if self.replicas is None:
             return
         share, rest = divmod(levels.num_graphs, self.replicas)
-        starts = [levels.graph_ptr(level)[:: max(share, 1)] for level in range(self.blocks + 1)]
+        highest = min(self.blocks, len(self.convs) - 1)
+        starts = [levels.graph_ptr(level)[:: max(share, 1)] for level in range(highest + 1)]
         if rest or any(bool((ptr.diff() != ptr[1] - ptr[0]).any()) for ptr in starts):
             raise ValueError(
                 f"a batch for {self.replicas} replicas has equally many graphs for each, with "
-                "equally many nodes on every level; train models one by one otherwise"
+                "equally many nodes on every level with a convolution; otherwise take single models"
             )
 
     def embed(

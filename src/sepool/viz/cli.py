@@ -60,7 +60,7 @@ def plot(
     check_picture(output)
     search = Search(height, method, seed, unweighted, self_loops)
     if saved:
-        _refuse_search(ctx, source)
+        _refuse_search(ctx, source, graph is not None)
         tree, edges = CodingTree.load(source), None if graph is None else search.read(graph)
     elif graph is not None:
         raise ValueError(f"--graph goes with a tree file; {source} is read as a graph already")
@@ -106,7 +106,7 @@ def explore(
             found = search.find(graph)
             shown, edges = found.tree, found.graph
         else:
-            _refuse_search(ctx, str(tree))
+            _refuse_search(ctx, str(tree), True)
             shown, edges = CodingTree.load(tree), search.read(graph)
         name = os.path.basename(graph) if title is None else title
         write_explorer(shown, edges, output, title=name)
@@ -120,12 +120,16 @@ def explore(
         print("no browser was found to open it with")
 
 
-def _refuse_search(ctx: typer.Context, path: str) -> None:
-    """Options about how to find a tree go with no tree that is there already."""
-    for name in ("height", "method", "seed"):
+def _refuse_search(ctx: typer.Context, path: str, reads: bool) -> None:
+    """Options about how to find a tree go with no tree that is there already.
+
+    Nor do those about how to read a graph, unless one is read beside it.
+    """
+    for name in ("height", "method", "seed", *(() if reads else ("unweighted", "self_loops"))):
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            raise ValueError(f"--{name} is for finding a tree; that of {path} is there already")
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"{option} is for finding a tree; that of {path} is there already")
 
 
 def _about(tree: CodingTree) -> dict[str, float]:

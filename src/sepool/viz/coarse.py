@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph import Graph
+from sepool.levels import check_graph
 from sepool.tree import CodingTree
 
 
@@ -42,7 +43,7 @@ def links_of(tree: CodingTree, graph: Graph) -> list[Links]:
         >>> links_of(tree, graph)[1].w
         array([3.])
     """
-    tree.check_graph(graph)
+    check_graph(tree, graph)
     u, v, w = graph.edges()
     links = [Links(u.astype(np.int64), v.astype(np.int64), w)]
     for level in range(1, tree.height):
