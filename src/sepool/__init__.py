@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from sepool.build import coding_tree, coding_trees
 from sepool.entropy import one_dimensional_entropy, structural_entropy
 from sepool.extras import needs
-from sepool.graph import Graph, GraphBatch, as_graph, as_graph_batch
+from sepool.graph import Graph, as_graph
+from sepool.graphbatch import GraphBatch, as_graph_batch
 from sepool.tree import CodingTree, TreeBatch
 from sepool.treefile import TreeFormatError
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sepool.edges import pointers
-from sepool.graph import GraphBatch, as_graph, as_graph_batch
+from sepool.graph import as_graph
+from sepool.graphbatch import GraphBatch, as_graph_batch
 from sepool.tree import CodingTree, TreeBatch
 
 METHODS = ("best", "fast", "paper")

@@ -14,7 +14,7 @@ from torch_geometric.transforms import BaseTransform
 
 from sepool.build import coding_trees, core_options
 from sepool.edges import compress, pointers
-from sepool.graph import GraphBatch
+from sepool.graphbatch import GraphBatch
 from sepool.io import StrPath
 from sepool.packing import Blocks, Forest, pack_blocks
 from sepool.progress import progress_bar

@@ -123,7 +123,7 @@ def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest
 
         return Forest.of(released_trees(_edge_arrays(graphs), graphs.nodes, height))
     from sepool.build import coding_trees
-    from sepool.graph import as_graph_batch
+    from sepool.graphbatch import as_graph_batch
 
     edges: list[Any] = _edge_arrays(graphs)
     if tree == "features":

@@ -29,7 +29,8 @@ from torch import Tensor, nn
 from sepool.build import coding_trees, core_options
 from sepool.data import Hierarchy
 from sepool.edges import compress, pointers
-from sepool.graph import GraphBatch, as_graph
+from sepool.graph import as_graph
+from sepool.graphbatch import GraphBatch
 from sepool.packing import Forest, global_parents
 from sepool.tree import CodingTree, TreeBatch
 
