@@ -41,7 +41,7 @@ LINES = (
     (["explore", "bridge.txt", "--no-open"], "sepool[viz]"),
     (["tree", "bridge.txt", "--plot", "bridge.png"], "sepool[viz]"),
     (["reproduce", "table1", "--quick"], "sepool[torch,bench]"),
-    (["report"], "sepool[torch,bench]"),
+    (["report"], "sepool[bench]"),
 )
 
 
