@@ -18,8 +18,8 @@ from sepool.bench.protocols import PROTOCOLS  # noqa: E402
 from sepool.bench.systems import SYSTEMS  # noqa: E402
 from sepool.bench.trainer import group_units  # noqa: E402
 from sepool.bench.units import Config, Unit  # noqa: E402
-from sepool.nn.dropout import Dropout  # noqa: E402
 
+from .dropping import assert_every_dropout_drops, drops_of  # noqa: E402
 from .toys import (  # noqa: E402
     BASELINES,
     NODES,
@@ -185,27 +185,14 @@ def test_what_cannot_run_together_runs_alone(monkeypatch):
 def test_every_dropout_drops(name):
     store = store_of(random_set(), name)
     batch, model = batch_of(store, [[2, 3, 4, 5]]), build(name, store, None)
-    drops = [layer for layer in model.modules() if isinstance(layer, Dropout)]
-    assert len(drops) == 2
-    model.train()
-
-    def logits():
-        torch.manual_seed(0)
-        return model.forward_prepared(batch)
-
-    before = logits()
-    for drop in drops:
-        drop.rate = 0.9
-        assert not torch.equal(logits(), before), drop.salt
-        drop.rate = 0.0
-    assert torch.equal(logits(), before)
+    assert len(drops_of(model)) == 2
+    assert_every_dropout_drops(model, batch)
 
 
 def test_a_model_is_told_the_average_number_of_nodes_and_its_dropout():
     model = SYSTEMS["DiffPool"].build(5, 2, Config(hidden=8, dropout=0.25), None, 40)
     assert (model.nodes, model.clusters()) == (40, 10)
-    rates = {layer.rate for layer in model.modules() if isinstance(layer, Dropout)}
-    assert rates == {0.25}
+    assert {drop.rate for drop in drops_of(model)} == {0.25}
 
 
 @pytest.mark.parametrize("name", BASELINES)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool.baselines.model import LAYERS, GraphModel, apply, features, real_graphs
+from sepool.baselines.model import LAYERS, GraphModel, apply, real_graphs
 from sepool.nn import convs
 from sepool.nn.norm import NodeNorm
+from sepool.nn.ops import rows_at
 from sepool.nn.prepared import PreparedBatch
 
 
@@ -33,13 +34,13 @@ class GIN(GraphModel):
         """The sums after every layer."""
         real = real_graphs(batch).flatten().to(batch.x.dtype)
         times = real.index_select(0, batch.levels.batch(0))
-        x = batch.x if batch.gathered else features(batch)
-        source, found = batch.source if batch.gathered else None, []
+        x, source, found = batch.x, batch.source, []
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
-                x, source = conv.gather(x, batch.prepared[0]), None
-            x = self.norms[2 * i](apply(conv.first, x, batch, source=source), times)
+                x, source = conv.gather(rows_at(x, source), batch.prepared[0]), None
+            x, source = apply(conv.first, x, batch, source=source), None
+            x = self.norms[2 * i](x, times)
             x = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
             found.append(self.read(x, batch))
         return torch.cat(found, 1)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
 from sepool.nn.layers import layers_rows
-from sepool.nn.ops import take_rows
+from sepool.nn.ops import rows_at
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import read_out
 
@@ -136,7 +136,7 @@ def start(conv: nn.Module, batch: PreparedBatch, relu: bool = True) -> Tensor:
     assert isinstance(conv, convs.GCN)
     if batch.gathered:
         return apply(conv.linear, batch.x, batch, relu, batch.source)
-    out: Tensor = conv(features(batch), batch.prepared[0])
+    out: Tensor = conv(rows_at(batch.x, batch.source), batch.prepared[0])
     return out.relu() if relu else out
 
 
@@ -147,11 +147,6 @@ def go_on(
     assert isinstance(conv, convs.GCN)
     graph = batch.prepared[0] if graph is None else graph
     return apply(conv.linear, conv.gather(x, graph), batch, relu=True)
-
-
-def features(batch: PreparedBatch) -> Tensor:
-    """One row a node of what the batch has of them."""
-    return batch.x if batch.source is None else take_rows(batch.x, batch.source)
 
 
 def apply(
@@ -168,7 +163,7 @@ def apply(
     assert isinstance(layer, Linear)
     weight, bias = layer.weight, layer.bias
     if not batch.real or weight.dim() == 2 or bias is None:
-        out: Tensor = layer(x if source is None else take_rows(x, source))
+        out: Tensor = layer(rows_at(x, source))
         return out.relu() if relu else out
     return layers_rows(x, [(weight, bias)], batch.real[0], source, relu)
 

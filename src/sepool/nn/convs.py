@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
 from sepool.nn.layers import layers_rows
 from sepool.nn.linear import Linear, affine
-from sepool.nn.ops import row_sums, rows_like, take_rows, unpool
+from sepool.nn.ops import row_sums, rows_at, rows_like, unpool
 
 
 class Prepared(NamedTuple):
@@ -52,7 +52,7 @@ class Conv(nn.Module, ABC):
         self, x: Tensor, prepared: Prepared, real: Tensor, source: Tensor | None = None
     ) -> Tensor:
         """The same for replicas with padding; ``real`` and ``source`` as in `PreparedBatch`."""
-        out: Tensor = self(x if source is None else take_rows(x, source), prepared)
+        out: Tensor = self(rows_at(x, source), prepared)
         return out
 
     def reset_parameters(self) -> None:

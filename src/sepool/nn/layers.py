@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.nn.gpu import load_kernels
-from sepool.nn.ops import has_kernel, pool_relu, take_rows
+from sepool.nn.ops import has_kernel, pool_relu, rows_at
 
 kernels = load_kernels("sepool.nn.kernels")
 layer_kernels = load_kernels("sepool.nn.layer_kernels")
@@ -58,7 +58,7 @@ def layers_pool(
     """
     if has_kernel(layers[0][1], len(assignment)):
         return _by_kernels(x, source, copies, real[0], assignment, (ptr, real[1]), True, layers)
-    hidden = _apply(layers, x if source is None else take_rows(x, source))
+    hidden = _apply(layers, rows_at(x, source))
     if copies is not None and source is not None:
         hidden = hidden * copies.index_select(0, source).unsqueeze(1)
     return pool_relu(hidden, ptr, assignment)
@@ -77,7 +77,7 @@ def layers_rows(
     """
     if has_kernel(layers[0][1], len(x if source is None else source)):
         return _by_kernels(x, source, None, real, None, None, relu, layers)
-    out = _apply(layers, x if source is None else take_rows(x, source))
+    out = _apply(layers, rows_at(x, source))
     return out.relu() if relu else out
 
 

@@ -142,6 +142,11 @@ def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     return taken if gate is None else taken * (gate > 0)
 
 
+def rows_at(x: Tensor, source: Tensor | None) -> Tensor:
+    """``x[source]``, or ``x`` itself where it has a row for every node already."""
+    return x if source is None else take_rows(x, source)
+
+
 def take_or_zero(x: Tensor, index: Tensor) -> Tensor:
     """``x[index]`` of a matrix, with zeros where the index is ``len(x)``."""
     if has_kernel(x, len(index)):

@@ -18,7 +18,7 @@ from sepool.nn.dropout import Dropout
 from sepool.nn.layers import layers_pool, layers_rows
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import take_rows
+from sepool.nn.ops import rows_at
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 
@@ -214,11 +214,11 @@ class SEPG(nn.Module):
             )
         out: Tensor
         if i == 0 and batch.gathered:
-            out = conv.combine(x if source is None else take_rows(x, source))
+            out = conv.combine(rows_at(x, source))
         elif batch.real and self.replicas is not None:
             out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
         else:
-            out = conv(x if source is None else take_rows(x, source), batch.prepared[level])
+            out = conv(rows_at(x, source), batch.prepared[level])
         return out
 
     def _layers(self, i: int, batch: PreparedBatch) -> Layers:

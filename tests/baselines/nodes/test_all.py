@@ -16,9 +16,9 @@ from sepool.bench.node_lockstep import Encoding, NodeLockstep, NodeSplit  # noqa
 from sepool.bench.node_systems import NODE_SYSTEMS  # noqa: E402
 from sepool.bench.protocols import PROTOCOLS  # noqa: E402
 from sepool.bench.units import Config, Unit  # noqa: E402
-from sepool.nn.dropout import Dropout  # noqa: E402
 
 from ...communities import CLASSES, WORDS, community_data, community_set  # noqa: E402
+from ..dropping import assert_every_dropout_drops, drops_of  # noqa: E402
 
 NODES = community_set()
 DATA = community_data(NODES)
@@ -134,22 +134,9 @@ def test_repr(name):
 @pytest.mark.parametrize("name", SUPERVISED)
 def test_every_dropout_drops(name):
     torch.manual_seed(0)
-    model = build(name, None, dropout=0.5).train()
-    drops = [layer for layer in model.modules() if isinstance(layer, Dropout)]
-    assert bool(drops) == (name not in WITHOUT_DROPOUT)
-    for drop in drops:
-        drop.rate = 0.0
-    prepared = model.prepare(DATA)
-
-    def logits():
-        torch.manual_seed(0)
-        return model.forward_prepared(prepared)
-
-    before = logits()
-    for drop in drops:
-        drop.rate = 0.9
-        assert not torch.equal(logits(), before), (drop.salt, drop.kind)
-        drop.rate = 0.0
+    model = build(name, None, dropout=0.5)
+    assert bool(drops_of(model)) == (name not in WITHOUT_DROPOUT)
+    assert_every_dropout_drops(model, model.prepare(DATA))
 
 
 @pytest.mark.parametrize(
