@@ -13,6 +13,7 @@ from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config
 from sepool.nn import SEPG, dropout, layers, norm, ops, softmax
 from sepool.nn.convs import CONVS
+from sepool.nn.feature_table import FeatureTable
 
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -52,6 +53,15 @@ def with_kernels(monkeypatch):
     torch.use_deterministic_algorithms(False)
 
 
+def store_of(*given):
+    """A store with a table, as every one on a GPU has it."""
+    store = GraphStore(GRAPHS, TREES, *given, device=DEVICE, by_source=True)
+    if not isinstance(store.x, FeatureTable):
+        store.sort_features()
+    assert bool((store.x.feature.diff() < 0).any())  # columns are in another order
+    return store
+
+
 def batch_of(store):
     ids = torch.tensor([[0, 3, 5], [7, 2, 12]], device=DEVICE)  # the last is no graph
     return store.batch(ids, store.shape(ids, spare=0.2))
@@ -77,7 +87,7 @@ def compare(model, batch, with_kernels):
 @pytest.mark.parametrize("conv", CONVS)
 def test_kernels_change_nothing(conv, norm, with_kernels):
     torch.manual_seed(0)
-    store = GraphStore(GRAPHS, TREES, CONVS[conv], by_source=True, device=DEVICE)
+    store = store_of(CONVS[conv])
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
     compare(model, batch_of(store), with_kernels)
 
@@ -86,7 +96,6 @@ def test_kernels_change_nothing(conv, norm, with_kernels):
 def test_kernels_change_no_baseline(name, with_kernels):
     torch.manual_seed(0)
     system = SYSTEMS[name]
-    levels = (0, 0, 0)
-    store = GraphStore(GRAPHS, TREES, CONVS[system.conv], levels, device=DEVICE, by_source=True)
+    store = store_of(CONVS[system.conv], (0, 0, 0))
     model = system.build(store.num_features, 2, Config(hidden=8), 2).to(DEVICE)
     compare(model, batch_of(store), with_kernels)

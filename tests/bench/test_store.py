@@ -10,8 +10,10 @@ from torch_geometric.data import Batch
 
 from sepool.bench.loss import losses
 from sepool.bench.store import GraphStore
-from sepool.nn import SEPG, layers
+from sepool.nn import SEPG
 from sepool.nn.convs import CONVS
+from sepool.nn.feature_table import FeatureTable
+from sepool.nn.ops import rows_at
 
 GRAPHS = graph_set()
 TREES = forest(GRAPHS)
@@ -165,9 +167,14 @@ def test_a_store_draws_nothing(conv, by_source):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_table_of_a_store_is_what_kernels_take_as_it_is():
-    store, ids = store_for("GCN", {}, by_source=True), some_ids()
-    batch = store.batch(ids, store.shape(ids))
-    assert layers._is_aligned(batch.x, batch.source)
-    assert not layers._is_aligned(batch.x, None)
-    assert not layers._is_aligned(batch.x[:, 1:], batch.source)
+@pytest.mark.parametrize("conv", CONVS)
+def test_sorted_features_are_the_same_features(conv):
+    store, ids = store_for(conv, {}, by_source=True), some_ids()
+    plain = store.batch(ids, store.shape(ids))
+    store.sort_features()
+    table = store.batch(ids, store.shape(ids))
+    assert isinstance(table.x, FeatureTable)
+    torch.testing.assert_close(rows_at(table.x, table.source), rows_at(plain.x, plain.source))
+    home = torch.repeat_interleave(store.levels[0].counts[:-1])
+    have = torch.stack([(plain.x[:-1][home == i] != 0).any(0) for i in range(store.num_graphs)])
+    assert bool((have.sum(0)[table.x.feature].diff() <= 0).all())

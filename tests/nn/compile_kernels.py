@@ -73,7 +73,8 @@ def layers(aligned: bool) -> None:
         flags = {"OWN": own, "RELU": relu, "SUMMED": not relu, "COPIES": copies}
         attempt(layer_kernels._product, {**flags, **_sides(few if own else wide)}, aligned)
         flags = {"OWN": own, "GATED": relu, "SUMMED": relu, "COPIES": copies}
-        tile = layer_kernels._gradient_tile(*((64, 2) if own else (369, 128)))
+        tile = layer_kernels._gradient_tile(*((64, 2) if own else (369, 128)), own)
+        tile |= {"AHEAD": layer_kernels.AHEAD}
         attempt(layer_kernels._gradient, {**flags, **_sides(tile)}, aligned)
         flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
         attempt(layer_kernels._back, {**flags, **_sides(wide)}, aligned)
@@ -173,6 +174,8 @@ def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
         return "fp32" if name in REAL else "i64"
     rows = kernel is kernels._dot_rows and name in ("first", "second")
     rows |= kernel is step_kernels._keys and name == "out"
+    if name == "reach":
+        return "*i32"
     rows |= name == "counts" and kernel in (largest_kernels._largest, largest_kernels._gradient)
     return "*i64" if name in INDICES + PLACES or rows else "*fp32"
 

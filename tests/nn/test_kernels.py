@@ -16,7 +16,7 @@ pytest.importorskip("triton", reason="Triton is not installed: pip install trito
 kernels = pytest.importorskip("sepool.nn.kernels")
 layer_kernels = pytest.importorskip("sepool.nn.layer_kernels")
 from sepool.nn.dropout import SALT, Dropout  # noqa: E402
-from sepool.nn.layers import aligned  # noqa: E402
+from sepool.nn.feature_table import FeatureTable  # noqa: E402
 
 DEVICE = "cuda" if GPU else "cpu"
 WIDTHS = [1, 5, 32, 64, 100]
@@ -114,7 +114,7 @@ def test_dropout_of_replicas(shape, side_by_side):
 
 KINDS = ["nodes", "padded nodes", "padded nodes alone", "padded nodes, linear",
          "table", "table of copies", "table alone", "table, linear",
-         "aligned table of copies"]  # fmt: skip
+         "sparse table", "sparse table of copies"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,6 +131,9 @@ def test_layers_summed_to_parents(shape, widths, kind):
     own, padded = "nodes" in kind, kind not in ("nodes", "table")
     relu, summed = "linear" not in kind, "linear" not in kind and "alone" not in kind
     x = draw(replicas * rows if own else 50, widths[0])
+    if "sparse" in kind:  # most rows end early, and one is empty
+        share = torch.arange(50).div(49).pow(3).mul(widths[0]).ceil()
+        x = x * (torch.arange(widths[0]) < share[:, None])
     above = draw(replicas * (parents if summed else rows), widths[-1])
     weights = [draw(replicas, a, b).div(a**0.5) for a, b in pairwise(widths)]
     biases = [draw(replicas, b) for b in widths[1:]]
@@ -154,14 +157,21 @@ def test_layers_summed_to_parents(shape, widths, kind):
     x, *layers = (t.detach().to(DEVICE) for t in leaves)
     weights, biases = layers[: len(weights)], layers[len(weights) :]
     assignment = assignment if summed else None
-    rest = [None if t is None else t.to(DEVICE) for t in (source, copies, real, assignment)]
-    given = layer_kernels.Rows(aligned(x) if "aligned" in kind else x, *rest)
+    reach = None
+    if not own:
+        table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64, device=DEVICE))
+        x, reach = table.rows, table.reach
+        weights[0] = weights[0][:, table.feature].contiguous()
+    rest = (source, reach, copies, real, assignment)
+    given = layer_kernels.Rows(x, *[None if t is None else t.to(DEVICE) for t in rest])
     found = layer_kernels.products(given, weights, biases, relu)
     written = there if summed else torch.ones_like(there)  # padding is not summed
     last = found[-1].cpu()[written]
     torch.testing.assert_close(last, hidden.detach()[written], atol=1e-4, rtol=1e-4)
     above = above.to(DEVICE)
     to_x, *pairs = layer_kernels.gradients(given, weights, found, above, relu, to_x=own)
+    if not own:
+        pairs[0][0] = pairs[0][0][:, table.column]
     for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):
         if mine is not None:
             near = 1e-4 * max(1, theirs.abs().max().item())

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from sepool.baselines.model import LAYERS, GraphModel, apply, real_graphs
 from sepool.nn import convs
+from sepool.nn.feature_table import Features
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import rows_at
 from sepool.nn.prepared import PreparedBatch
@@ -32,15 +33,16 @@ class GIN(GraphModel):
 
     def embed(self, batch: PreparedBatch) -> Tensor:
         """The sums after every layer."""
-        real = real_graphs(batch).flatten().to(batch.x.dtype)
+        real = real_graphs(batch).flatten().to(torch.get_default_dtype())
         times = real.index_select(0, batch.levels.batch(0))
-        x, source, found = batch.x, batch.source, []
+        x: Features = batch.x
+        source, found = batch.source, []
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
             if i or not batch.gathered:
                 x, source = conv.gather(rows_at(x, source), batch.prepared[0]), None
             x, source = apply(conv.first, x, batch, source=source), None
             x = self.norms[2 * i](x, times)
-            x = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
-            found.append(self.read(x, batch))
+            x = last = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
+            found.append(self.read(last, batch))
         return torch.cat(found, 1)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from sepool.nn import Linear, convs
 from sepool.nn.dropout import Dropout
+from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_rows
 from sepool.nn.ops import rows_at
 from sepool.nn.prepared import PreparedBatch
@@ -151,7 +152,7 @@ def go_on(
 
 def apply(
     layer: nn.Module,
-    x: Tensor,
+    x: Features,
     batch: PreparedBatch,
     relu: bool = False,
     source: Tensor | None = None,

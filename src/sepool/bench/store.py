@@ -27,8 +27,8 @@ from sepool.bench.undrawn import Undrawn
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import Conv, GatheringConv, Prepared
-from sepool.nn.layers import aligned
-from sepool.nn.ops import segment_sum, take_rows
+from sepool.nn.feature_table import Features, FeatureTable
+from sepool.nn.ops import rows_at, segment_sum
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
 
@@ -75,7 +75,7 @@ class GraphStore:
     input_link: bool = False
     device: torch.device | str = "cpu"
     by_source: bool = False
-    x: Tensor = field(init=False)
+    x: Features = field(init=False)
     copies: Tensor | None = field(init=False)
     y: Tensor = field(init=False)
 
@@ -111,12 +111,20 @@ class GraphStore:
                 bottom = adjacency_among(bottom, merged.first)
             self.copies = self._with_empty(merged.copies)
         self.x = self._with_empty(x)
-        if self.by_source:
-            self.x = aligned(self.x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
         self.levels = [self._level(whole, level, bottom) for level in range(self.height + 1)]
         self.tables = tables_for_kernels(self.levels, self.y)
+        if self.by_source and self.tables is not None:
+            self.sort_features()
+
+    def sort_features(self) -> None:
+        """Puts the features in order for kernels that take the rows of the nodes themselves."""
+        assert isinstance(self.x, Tensor)
+        counts = self.levels[0].counts.clone()
+        counts[-1] = 1  # the row of no graph
+        graph = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
+        self.x = FeatureTable.of(self.x, graph)
 
     def shape(self, ids: Tensor, spare: float = 0.0) -> Shape:
         """The room that batches of these graphs need; ids as in `batch`, with any axes before."""
@@ -142,8 +150,9 @@ class GraphStore:
         else:
             part = cut_by_kernels(self.levels, self.tables, ids, shape)
         levels, sources, prepared, y, there, real = part
-        source = sources[0] if self.by_source else None
-        x = self.x if self.by_source else take_rows(self.x, sources[0])
+        source, x = sources[0] if self.by_source else None, self.x
+        if not self.by_source:
+            x = rows_at(x, sources[0])
         # The nodes of the top are the graphs.
         link = None if self.link is None else self.link.index_select(0, sources[-1])
         most = int(self.graphs.nodes.max())

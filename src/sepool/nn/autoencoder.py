@@ -12,7 +12,7 @@ from sepool.nn.adjacency import Adjacency
 from sepool.nn.convs import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
-from sepool.nn.ops import unpool
+from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, reduce_to
 from sepool.nn.sepg import make_conv
@@ -105,7 +105,8 @@ class SEPAutoencoder(nn.Module):
 
     def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The reconstruction of what `prepare` returned."""
-        x, levels, graph = batch.x, batch.levels, batch.prepared[0]
+        levels, graph = batch.levels, batch.prepared[0]
+        x = rows_at(batch.x, batch.source)
         half = len(self.convs) // 2
         if self.replicas is not None:
             x = x.unsqueeze(1)

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
+from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_rows
 from sepool.nn.linear import Linear, affine
 from sepool.nn.ops import row_sums, rows_at, rows_like, unpool
@@ -49,7 +50,7 @@ class Conv(nn.Module, ABC):
         """The new features of every node."""
 
     def of_replicas(
-        self, x: Tensor, prepared: Prepared, real: Tensor, source: Tensor | None = None
+        self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
     ) -> Tensor:
         """The same for replicas with padding; ``real`` and ``source`` as in `PreparedBatch`."""
         out: Tensor = self(rows_at(x, source), prepared)
@@ -263,7 +264,7 @@ class GAT(Conv):
         return self._attend(x, affine(x, *self._scoring()), prepared)
 
     def of_replicas(
-        self, x: Tensor, prepared: Prepared, real: Tensor, source: Tensor | None = None
+        self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
     ) -> Tensor:
         """The same, and padding is spared."""
         x = layers_rows(x, [(self.linear.weight, self.bias)], real, source, relu=False)

@@ -1,10 +1,11 @@
 """Linear layers, whose ReLU may be summed to clusters, on a GPU, in Triton.
 
 Products are taken in three passes of TensorFloat-32, which together are as exact as float32. Rows
-can be gathered from a table, and are not written down then; a row of the table can stand for
-several nodes (``copies``): as ReLU follows, its product is multiplied. Behind the ``real`` rows of
-a replica lies padding, on which no product is wasted. A row is as long as the ``stride``: zeros may
-follow its ``depth`` numbers, so that every row begins where four numbers can be loaded at once.
+can be gathered from a table (`sepool.nn.feature_table`), and are not written down then; no product
+is wasted on the zeros behind their ``reach``. A row of the table can stand for several nodes
+(``copies``): as ReLU follows, its product is multiplied. Behind the ``real`` rows of a replica lies
+padding, on which no product is wasted either. Rows are ``stride`` numbers apart, and the first
+``depth`` of these count.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from torch import Tensor
 # Rows, columns and summands of a tile, and the warps that share it: the fastest of 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
 GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 128, "num_warps": 4}
+SPARSE = 32  # columns of a table, instead of DEEP: few rows reach the last tiles, which is seen
+AHEAD = 128  # for so many rows at a time
 PARTS, PART = 8, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
 
@@ -32,7 +35,7 @@ def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
 
 
 @triton.jit
-def _product(x, source, copies, real, weight, bias, out, rows, stride, depth, width,
+def _product(x, source, reach, copies, real, weight, bias, out, rows, stride, depth, width,
              OWN: tl.constexpr, RELU: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
              TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, times ``copies`` or not, and its ReLU or not; 0 for padding.
@@ -47,7 +50,11 @@ def _product(x, source, copies, real, weight, bias, out, rows, stride, depth, wi
     line = place if OWN else tl.load(source + place, mask=there, other=0)
     total = tl.zeros((TALL, WIDE), tl.float32)
     total += tl.load(bias + replica * width + column, mask=wide, other=0.0)[None, :]
-    for start in range(0, tl.where(tl.program_id(0) * TALL < count, depth, 0), DEEP):
+    if OWN:
+        end = tl.where(tl.program_id(0) * TALL < count, depth, 0)
+    else:
+        end = tl.max(tl.load(reach + line, mask=there, other=0))
+    for start in range(0, end, DEEP):
         k = start + tl.arange(0, DEEP)
         a = tl.load(
             x + line[:, None] * stride + k[None, :],
@@ -90,29 +97,17 @@ def _pull(above, assignment, hidden, copies, source, place, column, there, wide,
 
 
 @triton.jit
-def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, rows, stride, depth,
-              width, OWN: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr,
-              COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-              DEEP: tl.constexpr):  # fmt: skip
-    """Part of a replica's gradient, of equally many rows as every other part but the last."""
-    replica = tl.program_id(2).to(tl.int64)
-    part = tl.program_id(1)
-    parts = tl.num_programs(1)
-    blocks = tl.cdiv(width, WIDE)
-    k = tl.program_id(0) // blocks * DEEP + tl.arange(0, DEEP)
-    column = tl.program_id(0) % blocks * WIDE + tl.arange(0, WIDE)
-    wide = column < width
-    total = tl.zeros((DEEP, WIDE), tl.float32)
-    added = tl.zeros((WIDE,), tl.float32)
-    count = tl.load(real + replica).to(tl.int32)
-    span = tl.cdiv(tl.cdiv(count, parts), TALL) * TALL
-    for start in range(part * span, min((part + 1) * span, count), TALL):
-        row = start + tl.arange(0, TALL)
-        there = row < count
+def _add_rows(total, added, start, end, x, source, copies, above, assignment, hidden, replica, k,
+              column, rows, stride, width, OWN: tl.constexpr, GATED: tl.constexpr,
+              SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr):  # fmt: skip
+    """What some rows add to the gradients of weights and biases."""
+    for first in range(start, end, TALL):
+        row = first + tl.arange(0, TALL)
+        there = row < end
         place = replica * rows + row
         line = place if OWN else tl.load(source + place, mask=there, other=0)
-        grad = _pull(above, assignment, hidden, copies, source, place, column, there, wide, width,
-                     GATED, SUMMED, COPIES)  # fmt: skip
+        grad = _pull(above, assignment, hidden, copies, source, place, column, there,
+                     column < width, width, GATED, SUMMED, COPIES)  # fmt: skip
         a = tl.load(
             x + line[None, :] * stride + k[:, None],
             mask=there[None, :] & (k < stride)[:, None],
@@ -120,20 +115,57 @@ def _gradient(x, source, copies, real, above, assignment, hidden, out, sums, row
         )
         total = tl.dot(a, grad, total, input_precision="tf32x3")
         added += tl.sum(grad, 0)
+    return total, added
+
+
+@triton.jit
+def _gradient(x, source, reach, copies, real, above, assignment, hidden, out, sums, rows, stride,
+              depth, width, OWN: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr,
+              COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr,
+              AHEAD: tl.constexpr):  # fmt: skip
+    """Part of a replica's gradient, of equally many rows as every other part but the last."""
+    replica = tl.program_id(2).to(tl.int64)
+    part = tl.program_id(1)
+    parts = tl.num_programs(1)
+    blocks = tl.cdiv(width, WIDE)
+    least = tl.program_id(0) // blocks * DEEP
+    k = least + tl.arange(0, DEEP)
+    column = tl.program_id(0) % blocks * WIDE + tl.arange(0, WIDE)
+    total = tl.zeros((DEEP, WIDE), tl.float32)
+    added = tl.zeros((WIDE,), tl.float32)
+    count = tl.load(real + replica).to(tl.int32)
+    span = tl.cdiv(tl.cdiv(count, parts), AHEAD) * AHEAD
+    begin, end = part * span, min((part + 1) * span, count)
+    if OWN:
+        total, added = _add_rows(total, added, begin, end, x, source, copies, above, assignment,
+                                 hidden, replica, k, column, rows, stride, width,
+                                 OWN, GATED, SUMMED, COPIES, TALL)  # fmt: skip
+    else:
+        for first in range(begin, end, AHEAD):
+            row = first + tl.arange(0, AHEAD)
+            there = row < end
+            line = tl.load(source + replica * rows + row, mask=there, other=0)
+            most = tl.max(tl.load(reach + line, mask=there, other=0))
+            if (most > least) | (least == 0):  # the first columns are summed for the biases, too
+                last = min(first + AHEAD, end)
+                total, added = _add_rows(total, added, first, last, x, source, copies, above,
+                                         assignment, hidden, replica, k, column, rows, stride,
+                                         width, OWN, GATED, SUMMED, COPIES, TALL)  # fmt: skip
     start = (replica * parts + part) * depth
+    wide = column < width
     tl.store(
         out + (start + k)[:, None] * width + column[None, :],
         total,
         mask=(k < depth)[:, None] & wide[None, :],
     )
-    if tl.program_id(0) < blocks:
+    if least == 0:
         tl.store(sums + (replica * parts + part) * width + column, added, mask=wide)
 
 
 @triton.jit
-def _back(x, source, copies, real, above, assignment, hidden, weight, out, rows, depth, width,
-          RELU: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
-          TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+def _back(x, source, reach, copies, real, above, assignment, hidden, weight, out, rows, depth,
+          width, RELU: tl.constexpr, GATED: tl.constexpr, SUMMED: tl.constexpr,
+          COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """The gradient of what a product took; where that was a ReLU, 0 where ``x`` is."""
     replica, count, row, place, column = _tile(real, rows, TALL, WIDE)
     there = row < count
@@ -161,8 +193,9 @@ class Rows(NamedTuple):
     """The nodes of replicas, equally many each, and their features.
 
     Attributes:
-        x: rows of features; a table may have longer ones (`sepool.nn.layers.aligned`).
-        source: the row of every node; None where every node has its own.
+        x: rows of features, or those of a table, which may be longer than the weights.
+        source: the row of every node in the table; None where every node has its own.
+        reach: how many numbers of every row of the table can be other than 0.
         copies: how many nodes each row of ``x`` stands for; None where it is one.
         real: how many nodes of every replica are no padding.
         assignment: the parent of every node; None where nothing is summed.
@@ -170,6 +203,7 @@ class Rows(NamedTuple):
 
     x: Tensor
     source: Tensor | None
+    reach: Tensor | None
     copies: Tensor | None
     real: Tensor
     assignment: Tensor | None
@@ -184,10 +218,11 @@ class Rows(NamedTuple):
         """How many nodes a replica has."""
         return self.size // len(self.real)
 
-    def pointers(self) -> tuple[Tensor, Tensor, Tensor]:
+    def pointers(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What kernels are told of the rows; anything stands for what is not there."""
         source = self.real if self.source is None else self.source
-        return source, self.x if self.copies is None else self.copies, self.real
+        reach = self.real if self.reach is None else self.reach
+        return source, reach, self.x if self.copies is None else self.copies, self.real
 
 
 def products(
@@ -206,7 +241,7 @@ def products(
         last = i + 1 == len(weights)
         summed = last and given.assignment is not None
         flags = not last or (relu and not summed), summed, last and given.copies is not None
-        numbers = given.nodes, _stride(x), depth, width
+        numbers = given.nodes, x.size(1), depth, width
         tile, grid = _product_tile(given.nodes, width)
         _product[(*grid, replicas)](
             x, *given.pointers(), weight, bias, out, *numbers, own, *flags, **tile
@@ -239,10 +274,10 @@ def gradients(
         flags = last and relu, last and summed, last and given.copies is not None
         told = (x, *given.pointers(), above, parents, found[i])
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-        tile = _gradient_tile(depth, width)
+        tile = _gradient_tile(depth, width, own)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
         _gradient[(tiles, parts, replicas)](
-            *told, out, sums, given.nodes, _stride(x), depth, width, own, *flags, **tile
+            *told, out, sums, given.nodes, x.size(1), depth, width, own, *flags, AHEAD=AHEAD, **tile
         )
         to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
         to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
@@ -255,20 +290,15 @@ def gradients(
     return above if to_x else None, to_weights, to_biases
 
 
-def _stride(x: Tensor) -> int:
-    """How long a row is; of a single one PyTorch may say anything."""
-    return x.stride(0) if len(x) > 1 else x.size(1)
-
-
 def _product_tile(rows: int, width: int) -> tuple[dict[str, int], tuple[int, int]]:
     """A tile for so many columns, and how many of them there are."""
     tile = {**PRODUCT, "WIDE": _at_most(PRODUCT["WIDE"], width)}
     return tile, (triton.cdiv(rows, tile["TALL"]), triton.cdiv(width, tile["WIDE"]))
 
 
-def _gradient_tile(depth: int, width: int) -> dict[str, int]:
-    sides = {"DEEP": _at_most(GRADIENT["DEEP"], depth), "WIDE": _at_most(GRADIENT["WIDE"], width)}
-    return {**GRADIENT, **sides}
+def _gradient_tile(depth: int, width: int, own: bool) -> dict[str, int]:
+    deep = GRADIENT["DEEP"] if own else SPARSE
+    return {**GRADIENT, "DEEP": _at_most(deep, depth), "WIDE": _at_most(GRADIENT["WIDE"], width)}
 
 
 def _at_most(side: int, numbers: int) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.feature_table import Features, FeatureTable
 from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import has_kernel, pool_relu, rows_at
 
@@ -20,22 +20,8 @@ kernels = load_kernels("sepool.nn.kernels")
 layer_kernels = load_kernels("sepool.nn.layer_kernels")
 
 
-ALIGNED = 16  # numbers; Triton loads four at a time where it knows that rows are multiples of this
-
-
-def aligned(table: Tensor) -> Tensor:
-    """A table as the kernels like it: a view of one whose rows are longer, by zeros.
-
-    Example:
-        >>> aligned(torch.ones(3, 20)).shape, aligned(torch.ones(3, 20)).stride()
-        (torch.Size([3, 20]), (32, 1))
-    """
-    width = table.size(1)
-    return F.pad(table, (0, -width % ALIGNED))[:, :width]
-
-
 def layers_pool(
-    x: Tensor,
+    x: Features,
     layers: Sequence[tuple[Tensor, Tensor]],
     real: Sequence[Tensor],
     ptr: Tensor,
@@ -46,8 +32,7 @@ def layers_pool(
     """``S relu(x W + b)`` for replicas, whose nodes are equal parts of the rows.
 
     Args:
-        x: the features of every node, or a table of features, `aligned` or not, which gets no
-            gradient.
+        x: the features of every node, or a table of features, which gets no gradient.
         layers: ``W`` and ``b``, one matrix and one row a replica; of several, with ReLU between.
         real: how many nodes of every replica are no padding, and how many clusters; padding comes
             behind them, and no cluster holds both.
@@ -56,7 +41,7 @@ def layers_pool(
         source: the row of the table that every node has; it is not written down.
         copies: how many nodes each row of the table stands for.
     """
-    if has_kernel(layers[0][1], len(assignment)):
+    if _has_kernel(x, source, layers, len(assignment)):
         return _by_kernels(x, source, copies, real[0], assignment, (ptr, real[1]), True, layers)
     hidden = _apply(layers, rows_at(x, source))
     if copies is not None and source is not None:
@@ -65,7 +50,7 @@ def layers_pool(
 
 
 def layers_rows(
-    x: Tensor,
+    x: Features,
     layers: Sequence[tuple[Tensor, Tensor]],
     real: Tensor,
     source: Tensor | None = None,
@@ -75,7 +60,7 @@ def layers_rows(
 
     But ``real`` is of the nodes alone. What padding gets is not said.
     """
-    if has_kernel(layers[0][1], len(x if source is None else source)):
+    if _has_kernel(x, source, layers, len(x if source is None else source)):
         return _by_kernels(x, source, None, real, None, None, relu, layers)
     out = _apply(layers, rows_at(x, source))
     return out.relu() if relu else out
@@ -88,44 +73,73 @@ def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
     return x
 
 
-def _by_kernels(*given: Any) -> Tensor:
-    *rows, layers = given
+def _has_kernel(
+    x: Features, source: Tensor | None, layers: Sequence[tuple[Tensor, Tensor]], rows: int
+) -> bool:
+    """Rows are gathered from tables alone, not from any matrix."""
+    known = source is None or isinstance(x, FeatureTable)
+    return known and has_kernel(layers[0][1], rows)
+
+
+def _by_kernels(
+    x: Features,
+    source: Tensor | None,
+    copies: Tensor | None,
+    real: Tensor,
+    assignment: Tensor | None,
+    clusters: tuple[Tensor, Tensor] | None,
+    relu: bool,
+    layers: Sequence[tuple[Tensor, Tensor]],
+) -> Tensor:
+    table = x if isinstance(x, FeatureTable) else None
+    rows = x.rows if isinstance(x, FeatureTable) else x
+    flat = [tensor for layer in layers for tensor in layer]
     out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
-        *rows, *[tensor for layer in layers for tensor in layer]
+        rows, source, copies, real, assignment, table, clusters, relu, *flat
     )
     return out
-
-
-def _is_aligned(x: Tensor, source: Tensor | None) -> bool:
-    """Whether it is what `aligned` made of a table."""
-    step = (-(-x.size(1) // ALIGNED) * ALIGNED, 1)
-    return source is not None and x.stride() == step and x.storage_offset() == 0
 
 
 class _Layers(Function):
     """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        x = x if _is_aligned(x, given[0]) else x.contiguous()
-        rows, (clusters, ctx.relu) = (x, *given[:4]), given[4:6]
-        layers = [tensor.contiguous() for tensor in given[6:]]
-        weights, biases = layers[::2], layers[1::2]
-        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases, ctx.relu)
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        source: Tensor | None,
+        copies: Tensor | None,
+        real: Tensor,
+        assignment: Tensor | None,
+        table: FeatureTable | None,
+        clusters: tuple[Tensor, Tensor] | None,
+        relu: bool,
+        *layers: Tensor,
+    ) -> Tensor:
+        weights = [weight.contiguous() for weight in layers[::2]]
+        biases = [bias.contiguous() for bias in layers[1::2]]
+        reach = None
+        if table is not None:
+            reach, weights[0] = table.reach, weights[0].index_select(1, table.feature)
+        rows = (x.contiguous(), source, reach, copies, real, assignment)
+        ctx.relu, ctx.column = relu, None if table is None else table.column
+        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases, relu)
         ctx.save_for_backward(*rows, *weights, *found)
         out: Tensor = found[-1]
         if clusters is not None:
-            ptr, real = clusters
-            out = kernels.sum_rows(out, ptr, relu=True, real=real)
+            ptr, real_clusters = clusters
+            out = kernels.sum_rows(out, ptr, relu=True, real=real_clusters)
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
+        rows, rest = ctx.saved_tensors[:6], ctx.saved_tensors[6:]
         weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        to_x, *pairs = layer_kernels.gradients(
+        to_x, to_weights, to_biases = layer_kernels.gradients(
             layer_kernels.Rows(*rows), weights, found, grad, ctx.relu, ctx.needs_input_grad[0]
         )
-        to_layers = [tensor for pair in zip(*pairs, strict=True) for tensor in pair]
-        return to_x, *[None] * 6, *to_layers
+        if ctx.column is not None:
+            to_weights[0] = to_weights[0].index_select(1, ctx.column)
+        pairs = zip(to_weights, to_biases, strict=True)
+        return to_x, *[None] * 7, *[tensor for pair in pairs for tensor in pair]

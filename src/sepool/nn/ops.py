@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.feature_table import Features, FeatureTable
 from sepool.nn.gpu import load_kernels
 
 MANY = 1 << 20  # numbers from which on our kernels win where every launch costs the CPU time
@@ -142,8 +143,11 @@ def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
     return taken if gate is None else taken * (gate > 0)
 
 
-def rows_at(x: Tensor, source: Tensor | None) -> Tensor:
+def rows_at(x: Features, source: Tensor | None) -> Tensor:
     """``x[source]``, or ``x`` itself where it has a row for every node already."""
+    if isinstance(x, FeatureTable):
+        assert source is not None, "a table has rows for nodes that are told by their source"
+        return x.take(source)
     return x if source is None else take_rows(x, source)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from sepool.data import Hierarchy
 from sepool.nn.convs import Prepared
+from sepool.nn.feature_table import Features
 
 
 @dataclass
@@ -31,7 +32,7 @@ class PreparedBatch:
             are one row. None where all rows are nodes.
     """
 
-    x: Tensor
+    x: Features
     gathered: bool
     levels: Hierarchy
     prepared: Mapping[int, Prepared]

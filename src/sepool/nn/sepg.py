@@ -15,6 +15,7 @@ from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
+from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_pool, layers_rows
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
@@ -177,33 +178,33 @@ class SEPG(nn.Module):
         if batch.copies is not None and self.reduce != "sum":
             raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
-        def block(i: int, level: int, x: Tensor) -> Tensor:
+        def block(i: int, level: int, features: Features) -> Tensor:
             source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
             layers = self._layers(i, batch)
             if layers and i < self.blocks and self.reduce == "sum" and not self.norms:
                 ptr, assignment, _ = family(batch.levels, level + 1)
-                x, real = self._gathered(i, x, batch, level), batch.real[level : level + 2]
-                return layers_pool(x, layers, real, ptr, assignment, source, copies)
-            x = self._convolved(i, x, batch, level, layers)
+                seen, real = self._gathered(i, features, batch, level), batch.real[level:]
+                return layers_pool(seen, layers, real, ptr, assignment, source, copies)
+            x = self._convolved(i, features, batch, level, layers)
             if copies is not None and source is not None:
                 copies = copies.index_select(0, source)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
-                x = self.norms[i](x, _times(batch, level, len(x), copies))
+                x = self.norms[i](x, _times(batch, level, x, copies))
             if copies is not None:  # ReLU and a sum follow: it does not matter who multiplies
                 x = x * copies.unsqueeze(1)
             return self._pooled(i, x, batch.levels, level)
 
         return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
 
-    def _gathered(self, i: int, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+    def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
         """What convolution ``i`` gathers; of the first one that may be known already."""
         conv: Any = self.convs[i]
-        seen: Tensor = x if i == 0 and batch.gathered else conv.gather(x, batch.prepared[level])
+        seen: Features = x if i == 0 and batch.gathered else conv.gather(x, batch.prepared[level])
         return seen
 
     def _convolved(
-        self, i: int, x: Tensor, batch: PreparedBatch, level: int, layers: Layers
+        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
     ) -> Tensor:
         """Convolution ``i``, or the ReLU of it."""
         conv: Any = self.convs[i]
@@ -236,9 +237,9 @@ class SEPG(nn.Module):
 
     def blockwise(
         self,
-        x: Tensor,
+        x: Features,
         levels: Hierarchy,
-        block: Callable[[int, int, Tensor], Tensor],
+        block: Callable[[int, int, Any], Tensor],
         link: Tensor | None = None,
     ) -> Tensor:
         """All readouts, with block ``i`` on a level given as a function.
@@ -258,12 +259,12 @@ class SEPG(nn.Module):
         return logits
 
 
-def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -> Tensor | None:
+def _times(batch: PreparedBatch, level: int, x: Tensor, copies: Tensor | None) -> Tensor | None:
     """How often every row of a level counts: not at all behind the ``real`` ones of a replica."""
     if not batch.real:
         return copies
-    places = torch.arange(rows // len(batch.real[level]), device=batch.x.device)
-    times = (places < batch.real[level].unsqueeze(1)).flatten().to(batch.x.dtype)
+    places = torch.arange(len(x) // len(batch.real[level]), device=x.device)
+    times = (places < batch.real[level].unsqueeze(1)).flatten().to(x.dtype)
     return times if copies is None else times * copies
 
 

@@ -13,7 +13,7 @@ from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
-from sepool.nn.ops import rows_like, unpool
+from sepool.nn.ops import rows_at, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
 from sepool.nn.sepg import call_conv, make_conv
@@ -184,7 +184,8 @@ class SEPN(nn.Module):
 
     def forward_prepared(self, batch: PreparedBatch) -> Tensor:
         """The logits of every node of what `prepare` returned."""
-        x, link, levels, graphs = batch.x, batch.link, batch.levels, batch.prepared
+        link, levels, graphs = batch.link, batch.levels, batch.prepared
+        x = rows_at(batch.x, batch.source)
         if self.replicas is not None:  # side by side; here is what all of them see
             x, link = x.unsqueeze(1), None if link is None else link.unsqueeze(1)
         seen: list[Tensor] = []
