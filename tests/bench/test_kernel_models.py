@@ -23,7 +23,7 @@ BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not
 
 
 KERNELS = (
-    *((module, "sepool.nn", "kernels") for module in (ops, layers, dropout)),
+    *((module, "sepool.nn", "kernels") for module in (ops, dropout)),
     (layers, "sepool.nn", "layer_kernels"),
     (norm, "sepool.nn", "norm_kernels"),
     (softmax, "sepool.nn", "softmax_kernels"),

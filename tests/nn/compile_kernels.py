@@ -17,7 +17,7 @@ from sepool.baselines import (
     selection_kernels,
 )
 from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
-from sepool.nn import kernels, layer_kernels, norm_kernels, softmax_kernels
+from sepool.nn import kernels, layer_kernels, norm_kernels, product_kernels, softmax_kernels
 
 TARGET = GPUTarget("cuda", 90, 32)
 NUMBERS = ("rows", "width", "depth", "lines", "replicas", "start", "end")
@@ -41,12 +41,12 @@ def main() -> None:
         tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
         for index, largest in product((False, True), repeat=2):
             flags = {"INDEX": index, "WEIGHT": index, "RELU": not index, "MAX": largest}
-            flags |= {"PADDED": not index, "AHEAD": kernels.AHEAD}
+            flags |= {"AHEAD": kernels.AHEAD}
             attempt(kernels._sum_rows, {**flags, **tile}, aligned)
         for relu in (False, True):
-            flags = {"PADDED": relu, "RELU": relu, "AHEAD": kernels.AHEAD}
+            flags = {"RELU": relu, "AHEAD": kernels.AHEAD}
             attempt(kernels._sum_long, {**flags, **tile}, aligned)
-        attempt(kernels._copy_rows, {"GATE": True, **tile}, aligned)
+        attempt(kernels._copy_rows, {"GATE": True, "TIMES": True, **tile}, aligned)
         attempt(kernels._dot_rows, tile, aligned)
         for side in (False, True):
             attempt(kernels._drop_rows, {"SIDE": side, **tile}, aligned)
@@ -67,17 +67,19 @@ def main() -> None:
 
 def layers(aligned: bool) -> None:
     """Compiles linear layers, with ReLU, summed to parents and alone; of a table and of nodes."""
-    wide, _ = layer_kernels._product_tile(1000, 64)
-    few, _ = layer_kernels._product_tile(1000, 2)
     for own, relu, copies in product((False, True), repeat=3):
-        flags = {"OWN": own, "RELU": relu, "SUMMED": not relu, "COPIES": copies}
-        attempt(layer_kernels._product, {**flags, **_sides(few if own else wide)}, aligned)
-        flags = {"OWN": own, "GATED": relu, "SUMMED": relu, "COPIES": copies}
-        tile = layer_kernels._gradient_tile(*((64, 2) if own else (369, 128)), own)
-        tile |= {"AHEAD": layer_kernels.AHEAD}
-        attempt(layer_kernels._gradient, {**flags, **_sides(tile)}, aligned)
+        depth, width = (64, 2) if own else (369, 128)
+        tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width)
+        attempt(product_kernels.product, {"OWN": own, "RELU": relu, **_sides(tile)}, aligned)
+        tile = layer_kernels._at_most(layer_kernels.POOLED, WIDE=width)
+        flags = {"OWN": own, "COPIES": copies}
+        attempt(product_kernels.pooled_product, {**flags, **_sides(tile)}, aligned)
+        flags |= {"GATED": relu, "SUMMED": relu and not own}
+        tile = layer_kernels._at_most(layer_kernels.GRADIENT, DEEP=depth, WIDE=width)
+        attempt(product_kernels.gradient, {**flags, **_sides(tile)}, aligned)
         flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
-        attempt(layer_kernels._back, {**flags, **_sides(wide)}, aligned)
+        tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
+        attempt(product_kernels.back, {**flags, **_sides(tile)}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
@@ -176,6 +178,9 @@ def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
     rows |= kernel is step_kernels._keys and name == "out"
     if name == "reach":
         return "*i32"
+    pooled = kernel is product_kernels.pooled_product
+    if (pooled and name == "gate") or (name == "hidden" and constants["SUMMED"]):
+        return "*i8"  # where ReLU let something through
     rows |= name == "counts" and kernel in (largest_kernels._largest, largest_kernels._gradient)
     return "*i64" if name in INDICES + PLACES or rows else "*fp32"
 

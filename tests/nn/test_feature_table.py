@@ -20,10 +20,12 @@ def test_rows_and_where_they_end(width):
     table = FeatureTable.of(x, graph)
     source = torch.randint(0, 30, (50,), generator=generator)
     assert torch.equal(rows_at(table, source), x[source])
-    assert table.rows.is_contiguous() and table.rows.size(1) % ALIGNED == 0
+    assert table.rows.is_contiguous()
+    assert table.rows.size(1) % ALIGNED == 0
     assert not table.rows[:, width:].any()
     for row, reach in zip(table.rows, table.reach.tolist(), strict=True):
-        assert not row[reach:].any() and (reach == 0 or row[reach - 1] != 0)
+        assert not row[reach:].any()
+        assert reach == 0 or row[reach - 1] != 0
     have = [len({int(g) for g in graph[x[:, j] != 0]}) for j in table.feature.tolist()]
     assert have == sorted(have, reverse=True)
     assert table.reach[7] == 0

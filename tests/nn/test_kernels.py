@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 GPU = torch.cuda.is_available()
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
@@ -56,19 +57,6 @@ def test_sums_of_segments(width, relu, rows):
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("rows", [3, 60])
-def test_padding_is_not_summed(rows):
-    """Of three replicas with four segments each some are padding, which may hold anything."""
-    x, real = torch.randn(12 * rows, 40), torch.tensor([4, 1, 3])
-    there = (torch.arange(4) < real[:, None]).flatten()
-    x[~there.repeat_interleave(rows)] = torch.nan
-    expected = torch.zeros(12, 40)
-    expected[there] = x.view(12, rows, 40).sum(1)[there]
-    ptr = torch.arange(13) * rows
-    found = kernels.sum_rows(x.to(DEVICE), ptr.to(DEVICE), real=real.to(DEVICE))
-    torch.testing.assert_close(found.cpu(), expected)
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_largest_of_gathered_rows(width):
     row, ptr, column, _ = entries()
@@ -96,7 +84,10 @@ def test_copies_of_rows(width):
     beyond = torch.where(column < 20, column, 50)
     expected = torch.where((column < 20)[:, None], x[column], 0.0)
     assert torch.equal(kernels.copy_rows(x, beyond), expected)
-    assert torch.equal(kernels.copy_rows(x, column, gate), torch.where(gate > 0, x[column], 0.0))
+    opened = torch.where(gate > 0, x[column], 0.0)
+    assert torch.equal(kernels.copy_rows(x, column, gate), opened)
+    times = torch.randint(1, 4, (len(column),), device=DEVICE).float()
+    assert torch.equal(kernels.copy_rows(x, column, gate, times), opened * times[:, None])
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 5), (40, 4, 64), (0, 2, 3)])
@@ -140,8 +131,11 @@ def test_layers_summed_to_parents(shape, widths, kind):
     source = None if own else torch.randint(0, 50, (replicas * rows,), generator=generator)
     copies = torch.randint(1, 4, (50,), generator=generator).float() if "copies" in kind else None
     real = torch.tensor([rows, rows // 3, 0][:replicas] if padded else [rows] * replicas)
-    inside = torch.randint(0, parents, (replicas, rows), generator=generator).sort().values
-    assignment = (inside + parents * torch.arange(replicas)[:, None]).flatten()
+    clusters = real * parents // rows  # the others hold padding
+    inside = torch.rand(replicas, rows, generator=generator).sort().values
+    inside = torch.where(torch.arange(rows) < real[:, None], inside * clusters[:, None],
+                         clusters[:, None] + inside * (parents - clusters)[:, None])  # fmt: skip
+    assignment = (inside.long() + parents * torch.arange(replicas)[:, None]).flatten()
     there = (torch.arange(rows) < real[:, None]).flatten()
     leaves = [t.requires_grad_() for t in (x, *weights, *biases)]
     hidden = x if own else x[source]
@@ -150,26 +144,26 @@ def test_layers_summed_to_parents(shape, widths, kind):
         hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
     times = there if copies is None else copies[source] * there
     hidden = hidden * times[:, None]
-    pooled = hidden = hidden.relu() if relu and not summed else hidden
+    pooled = hidden.relu() if relu else hidden
     if summed:
-        pooled = torch.zeros_like(above).index_add(0, assignment, hidden.relu())
+        pooled = torch.zeros_like(above).index_add(0, assignment, pooled)
     expected = torch.autograd.grad(pooled, leaves, above)
     x, *layers = (t.detach().to(DEVICE) for t in leaves)
     weights, biases = layers[: len(weights)], layers[len(weights) :]
-    assignment = assignment if summed else None
     reach = None
     if not own:
         table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64, device=DEVICE))
         x, reach = table.rows, table.reach
         weights[0] = weights[0][:, table.feature].contiguous()
-    rest = (source, reach, copies, real, assignment)
-    given = layer_kernels.Rows(x, *[None if t is None else t.to(DEVICE) for t in rest])
-    found = layer_kernels.products(given, weights, biases, relu)
-    written = there if summed else torch.ones_like(there)  # padding is not summed
-    last = found[-1].cpu()[written]
-    torch.testing.assert_close(last, hidden.detach()[written], atol=1e-4, rtol=1e-4)
+    rest = [None if t is None else t.to(DEVICE) for t in (source, reach, copies, real)]
+    counts = torch.bincount(assignment, minlength=replicas * parents)
+    parts = assignment, F.pad(counts.cumsum(0), (1, 0)), clusters
+    parts = layer_kernels.Clusters(*[t.to(DEVICE) for t in parts]) if summed else None
+    given = layer_kernels.Rows(x, *rest, parts)
+    found, kept = layer_kernels.products(given, weights, biases, relu)
+    torch.testing.assert_close(found.cpu(), pooled.detach(), atol=1e-4, rtol=1e-4)
     above = above.to(DEVICE)
-    to_x, *pairs = layer_kernels.gradients(given, weights, found, above, relu, to_x=own)
+    to_x, *pairs = layer_kernels.gradients(given, weights, kept, above, relu, to_x=own)
     if not own:
         pairs[0][0] = pairs[0][0][:, table.column]
     for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):

@@ -15,7 +15,15 @@ from sepool.nn.adjacency import (  # noqa: E402
     edge_softmax,
     pooled_adjacency,
 )
-from sepool.nn.ops import pool_max, pool_relu, pool_sum, segment_max, segment_sum, unpool  # noqa: E402
+from sepool.nn.ops import (  # noqa: E402
+    pool_max,
+    pool_relu,
+    pool_sum,
+    rows_like,
+    segment_max,
+    segment_sum,
+    unpool,
+)
 
 from .graphs import dense_adjacency, dense_assignment, random_batch, random_graph  # noqa: E402
 
@@ -62,11 +70,17 @@ def test_gradcheck_of_pooling():
     assert torch.autograd.gradgradcheck(lambda p: unpool(p, PTR, ASSIGNMENT, ORDER), p)
 
 
+@pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
-def test_pooling_of_the_positive_part(shape):
+def test_pooling_of_the_positive_part(shape, counted):
     x = torch.randn(6, *shape, requires_grad=True)
-    wanted = pool_sum(x.relu(), PTR, ASSIGNMENT, ORDER)
-    found = pool_relu(x, PTR, ASSIGNMENT, ORDER)
+    if counted:  # rows that stand for several nodes are sorted
+        times, assignment = torch.randint(1, 4, (6,)).float(), ASSIGNMENT.sort().values
+        wanted = pool_sum(x.relu() * rows_like(times, x), PTR, assignment)
+        found = pool_relu(x, PTR, assignment, times=times)
+    else:
+        wanted = pool_sum(x.relu(), PTR, ASSIGNMENT, ORDER)
+        found = pool_relu(x, PTR, ASSIGNMENT, ORDER)
     torch.testing.assert_close(found, wanted)
     cotangent = torch.randn_like(wanted)
     torch.testing.assert_close(

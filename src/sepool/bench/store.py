@@ -32,6 +32,8 @@ from sepool.nn.ops import rows_at, segment_sum
 from sepool.nn.prepared import PreparedBatch
 from sepool.packing import Forest, pack_blocks
 
+SPARED = 0.05  # of the nodes, at least, is worth the counting of how many a row stands for
+
 
 @dataclass
 class Batch(PreparedBatch):
@@ -179,8 +181,10 @@ class GraphStore:
         if not self.by_source or on_nodes > int(self.conv.knows_twins):
             return None
         if self.gathered:
-            return merge(whole, kinds_by_rows(whole, x))
-        return merge(whole, kinds_by_neighbours(whole, x, bottom))
+            merged = merge(whole, kinds_by_rows(whole, x))
+        else:
+            merged = merge(whole, kinds_by_neighbours(whole, x, bottom))
+        return merged if len(merged.copies) <= (1 - SPARED) * len(x) else None
 
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)

@@ -13,19 +13,9 @@ LONG = 16  # entries of a segment from which on a program sums it alone
 
 
 @triton.jit
-def _begin(ptr, real, row, room, inside, PADDED: tl.constexpr):
-    """Where the entries of a row begin and end; padding has none."""
-    if PADDED:
-        replica = row // room
-        inside &= row - replica * room < tl.load(real + replica, mask=inside, other=0)
-    start = tl.load(ptr + row, mask=inside, other=0)
-    return start, tl.load(ptr + row + 1, mask=inside, other=0)
-
-
-@triton.jit
-def _sum_rows(x, ptr, real, index, weight, out, rows, room, width, PADDED: tl.constexpr,
-              INDEX: tl.constexpr, WEIGHT: tl.constexpr, RELU: tl.constexpr, MAX: tl.constexpr,
-              AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
+              RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
     """Every row of the tile walks its entries in order: the same bits in every run.
 
     Entries are taken some at a time, so that more than one load is on its way: of a long row, as a
@@ -35,7 +25,8 @@ def _sum_rows(x, ptr, real, index, weight, out, rows, room, width, PADDED: tl.co
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = row < rows
     wide = column < width
-    start, end = _begin(ptr, real, row, room, inside, PADDED)
+    start = tl.load(ptr + row, mask=inside, other=0)
+    end = tl.load(ptr + row + 1, mask=inside, other=0)
     nothing = float("-inf") if MAX else 0.0
     total = tl.full((ROWS, WIDTH), nothing, tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
@@ -60,13 +51,13 @@ def _sum_rows(x, ptr, real, index, weight, out, rows, room, width, PADDED: tl.co
 
 
 @triton.jit
-def _sum_long(x, ptr, real, out, room, width, PADDED: tl.constexpr, RELU: tl.constexpr,
-              AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
     """One segment of rows, many of them at a time: the nodes of a graph can be thousands."""
     segment = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     wide = column < width
-    begin, end = _begin(ptr, real, segment, room, segment >= 0, PADDED)
+    begin, end = tl.load(ptr + segment), tl.load(ptr + segment + 1)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for start in range(begin, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
@@ -81,8 +72,8 @@ def _sum_long(x, ptr, real, out, room, width, PADDED: tl.constexpr, RELU: tl.con
 
 
 @triton.jit
-def _copy_rows(x, index, gate, out, rows, length, width, GATE: tl.constexpr, ROWS: tl.constexpr,
-               WIDTH: tl.constexpr):  # fmt: skip
+def _copy_rows(x, index, gate, times, out, rows, length, width, GATE: tl.constexpr,
+               TIMES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (row < rows)[:, None] & (column < width)[None, :]
@@ -92,6 +83,8 @@ def _copy_rows(x, index, gate, out, rows, length, width, GATE: tl.constexpr, ROW
     place = row[:, None] * width + column[None, :]
     if GATE:
         values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
+    if TIMES:
+        values *= tl.load(times + row, mask=row < rows, other=0.0)[:, None]
     tl.store(out + place, values, mask=inside)
 
 
@@ -150,15 +143,17 @@ def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
     return (triton.cdiv(rows, tall), triton.cdiv(width, wide)), tall, wide
 
 
-def copy_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
-    """``x[index]``, and 0 wherever the gate is not above 0 or the index is beyond ``x``."""
+def copy_rows(
+    x: Tensor, index: Tensor, gate: Tensor | None = None, times: Tensor | None = None
+) -> Tensor:
+    """``times x[index]``, and 0 wherever the gate is not above 0 or the index is beyond ``x``."""
     x, width = x.contiguous(), x.size(1)
     out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
     if out.numel():
         grid, *tile = _tiles(len(index), width)
-        gate = x if gate is None else gate.contiguous()
-        numbers = len(index), len(x), width
-        _copy_rows[grid](x, index, gate, out, *numbers, gate is not x, *tile)
+        told = [x if tensor is None else tensor.contiguous() for tensor in (gate, times)]
+        flags = gate is not None, times is not None
+        _copy_rows[grid](x, index, *told, out, len(index), len(x), width, *flags, *tile)
     return out
 
 
@@ -199,34 +194,27 @@ def sum_rows(
     weight: Tensor | None = None,
     relu: bool = False,
     mode: str = "sum",
-    real: Tensor | None = None,
 ) -> Tensor:
     """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
 
-    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none. Where it is said
-    how many sums of every replica are ``real``, the others are 0, and nothing is read for them.
+    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none.
     """
     x = x.contiguous()
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
-    room = rows if real is None else rows // len(real)
     grid, *tile = _tiles(rows, width)
     empty = ptr  # stands for what is not there
-    counts, padded = (empty, False) if real is None else (real, True)
     if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
-        _sum_long[(rows, grid[1])](x, ptr, counts, out, room, width, padded, relu, AHEAD, *tile)
+        _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)
         return out
     _sum_rows[grid](
         x,
         ptr,
-        counts,
         empty if index is None else index,
         x if weight is None else weight,
         out,
         rows,
-        room,
         width,
-        padded,
         index is not None,
         weight is not None,
         relu,

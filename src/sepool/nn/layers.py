@@ -6,7 +6,7 @@ On a GPU by kernels that know where the padding of a replica begins; see `sepool
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -16,7 +16,6 @@ from sepool.nn.feature_table import Features, FeatureTable
 from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import has_kernel, pool_relu, rows_at
 
-kernels = load_kernels("sepool.nn.kernels")
 layer_kernels = load_kernels("sepool.nn.layer_kernels")
 
 
@@ -42,11 +41,12 @@ def layers_pool(
         copies: how many nodes each row of the table stands for.
     """
     if _has_kernel(x, source, layers, len(assignment)):
-        return _by_kernels(x, source, copies, real[0], assignment, (ptr, real[1]), True, layers)
+        clusters = layer_kernels.Clusters(assignment, ptr, real[1])
+        return _by_kernels(x, source, copies, real[0], clusters, True, layers)
     hidden = _apply(layers, rows_at(x, source))
     if copies is not None and source is not None:
-        hidden = hidden * copies.index_select(0, source).unsqueeze(1)
-    return pool_relu(hidden, ptr, assignment)
+        copies = copies.index_select(0, source)
+    return pool_relu(hidden, ptr, assignment, times=copies)
 
 
 def layers_rows(
@@ -61,7 +61,7 @@ def layers_rows(
     But ``real`` is of the nodes alone. What padding gets is not said.
     """
     if _has_kernel(x, source, layers, len(x if source is None else source)):
-        return _by_kernels(x, source, None, real, None, None, relu, layers)
+        return _by_kernels(x, source, None, real, None, relu, layers)
     out = _apply(layers, rows_at(x, source))
     return out.relu() if relu else out
 
@@ -86,16 +86,16 @@ def _by_kernels(
     source: Tensor | None,
     copies: Tensor | None,
     real: Tensor,
-    assignment: Tensor | None,
-    clusters: tuple[Tensor, Tensor] | None,
+    clusters: Any,
     relu: bool,
     layers: Sequence[tuple[Tensor, Tensor]],
 ) -> Tensor:
-    table = x if isinstance(x, FeatureTable) else None
-    rows = x.rows if isinstance(x, FeatureTable) else x
+    rows, reach, order = x, None, None
+    if isinstance(x, FeatureTable):
+        rows, reach, order = x.rows, x.reach, (x.feature, x.column)
     flat = [tensor for layer in layers for tensor in layer]
     out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
-        rows, source, copies, real, assignment, table, clusters, relu, *flat
+        rows, source, reach, copies, real, clusters, order, relu, *flat
     )
     return out
 
@@ -104,40 +104,30 @@ class _Layers(Function):
     """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        source: Tensor | None,
-        copies: Tensor | None,
-        real: Tensor,
-        assignment: Tensor | None,
-        table: FeatureTable | None,
-        clusters: tuple[Tensor, Tensor] | None,
-        relu: bool,
-        *layers: Tensor,
-    ) -> Tensor:
-        weights = [weight.contiguous() for weight in layers[::2]]
-        biases = [bias.contiguous() for bias in layers[1::2]]
-        reach = None
-        if table is not None:
-            reach, weights[0] = table.reach, weights[0].index_select(1, table.feature)
-        rows = (x.contiguous(), source, reach, copies, real, assignment)
-        ctx.relu, ctx.column = relu, None if table is None else table.column
-        found = layer_kernels.products(layer_kernels.Rows(*rows), weights, biases, relu)
-        ctx.save_for_backward(*rows, *weights, *found)
-        out: Tensor = found[-1]
-        if clusters is not None:
-            ptr, real_clusters = clusters
-            out = kernels.sum_rows(out, ptr, relu=True, real=real_clusters)
-        return out
+    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
+        *rest, clusters, order, ctx.relu = given[:7]
+        weights = [weight.contiguous() for weight in given[7::2]]
+        biases = [bias.contiguous() for bias in given[8::2]]
+        ctx.column = None
+        if order is not None:
+            feature, ctx.column = order
+            weights[0] = weights[0].index_select(1, feature)
+        rows = (x.contiguous(), *rest)
+        out, kept = layer_kernels.products(
+            layer_kernels.Rows(*rows, clusters), weights, biases, ctx.relu
+        )
+        ctx.clusters = clusters
+        ctx.save_for_backward(*rows, *weights, *kept)
+        return cast("Tensor", out)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        rows, rest = ctx.saved_tensors[:6], ctx.saved_tensors[6:]
-        weights, found = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
+        weights, kept = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        given = layer_kernels.Rows(*rows, ctx.clusters)
         to_x, to_weights, to_biases = layer_kernels.gradients(
-            layer_kernels.Rows(*rows), weights, found, grad, ctx.relu, ctx.needs_input_grad[0]
+            given, weights, kept, grad, ctx.relu, ctx.needs_input_grad[0]
         )
         if ctx.column is not None:
             to_weights[0] = to_weights[0].index_select(1, ctx.column)

@@ -60,9 +60,20 @@ def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
     return summed
 
 
-def pool_relu(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = None) -> Tensor:
-    """``S relu(x)`` in one pass over ``x``, and one more for its gradient; see `pool_sum`."""
-    summed: Tensor = _PoolRelu.apply(x, ptr, assignment, order)  # type: ignore[no-untyped-call]
+def pool_relu(
+    x: Tensor,
+    ptr: Tensor,
+    assignment: Tensor,
+    order: Tensor | None = None,
+    times: Tensor | None = None,
+) -> Tensor:
+    """``S relu(x)`` in one pass over ``x``, and one more for its gradient; see `pool_sum`.
+
+    Where it is said, every row counts so many ``times``; they are sorted by cluster then.
+    """
+    assert times is None or order is None
+    given = x, ptr, assignment, order, times
+    summed: Tensor = _PoolRelu.apply(*given)  # type: ignore[no-untyped-call]
     return summed
 
 
@@ -98,19 +109,24 @@ class _Pool(Function):
 class _PoolRelu(Function):
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
+        ctx: Any,
+        x: Tensor,
+        ptr: Tensor,
+        assignment: Tensor,
+        order: Tensor | None,
+        times: Tensor | None,
     ) -> Tensor:
-        ctx.save_for_backward(x, assignment)
+        ctx.save_for_backward(x, assignment, times)
         if has_kernel(x):
-            summed: Tensor = kernels.sum_rows(_wide(x), ptr, order, relu=True)
+            summed: Tensor = kernels.sum_rows(_wide(x), ptr, order, times, relu=True)
             return summed.view(-1, *x.shape[1:])
-        return gather_sum(x.relu(), ptr, order)
+        return gather_sum(x.relu(), ptr, order, times)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, assignment = ctx.saved_tensors
-        return take_rows(grad, assignment, gate=x), None, None, None
+        x, assignment, times = ctx.saved_tensors
+        return take_rows(grad, assignment, x, times), None, None, None, None
 
 
 class _Unpool(Function):
@@ -133,14 +149,17 @@ def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
     return values.view(-1, *[1] * (x.dim() - 1))
 
 
-def take_rows(x: Tensor, index: Tensor, gate: Tensor | None = None) -> Tensor:
-    """``x[index]``, with 0 wherever the gate, if there is one, is not above 0."""
+def take_rows(
+    x: Tensor, index: Tensor, gate: Tensor | None = None, times: Tensor | None = None
+) -> Tensor:
+    """``times x[index]``, with 0 wherever the gate, if there is one, is not above 0."""
     if has_kernel(x, len(index)):
         gate = None if gate is None else _wide(gate)
-        taken: Tensor = kernels.copy_rows(_wide(x), index, gate)
+        taken: Tensor = kernels.copy_rows(_wide(x), index, gate, times)
         return taken.view(-1, *x.shape[1:])
     taken = x.index_select(0, index)
-    return taken if gate is None else taken * (gate > 0)
+    taken = taken if gate is None else taken * (gate > 0)
+    return taken if times is None else taken * rows_like(times, taken)
 
 
 def rows_at(x: Features, source: Tensor | None) -> Tensor:

@@ -19,7 +19,7 @@ from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_pool, layers_rows
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import rows_at
+from sepool.nn.ops import pool_relu, rows_at
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
 
@@ -191,8 +191,8 @@ class SEPG(nn.Module):
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
                 x = self.norms[i](x, _times(batch, level, x, copies))
-            if copies is not None:  # ReLU and a sum follow: it does not matter who multiplies
-                x = x * copies.unsqueeze(1)
+            if copies is not None:
+                return pool_relu(x, *family(batch.levels, level + 1), copies)
             return self._pooled(i, x, batch.levels, level)
 
         return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
