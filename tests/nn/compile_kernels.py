@@ -69,15 +69,17 @@ def layers(aligned: bool) -> None:
     """Compiles linear layers, with ReLU, summed to parents and alone; of a table and of nodes."""
     for own, relu, copies in product((False, True), repeat=3):
         depth, width = (64, 2) if own else (369, 128)
-        tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width)
+        tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
         attempt(product_kernels.product, {"OWN": own, "RELU": relu, **_sides(tile)}, aligned)
         tile = layer_kernels._at_most(layer_kernels.POOLED, WIDE=width)
-        flags = {"OWN": own, "COPIES": copies}
+        flags = {"OWN": own, "COPIES": copies, "WIDTH": width}
         attempt(product_kernels.pooled_product, {**flags, **_sides(tile)}, aligned)
         flags |= {"GATED": relu, "SUMMED": relu and not own}
-        tile = layer_kernels._at_most(layer_kernels.GRADIENT, DEEP=depth, WIDE=width)
+        many = layer_kernels.GRADIENT if own else layer_kernels.GRADIENT_OF_MANY
+        tile = layer_kernels._at_most(many, DEEP=depth, WIDE=width)
         attempt(product_kernels.gradient, {**flags, **_sides(tile)}, aligned)
         flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
+        flags |= {"DEPTH": depth, "WIDTH": width}
         tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
         attempt(product_kernels.back, {**flags, **_sides(tile)}, aligned)
 

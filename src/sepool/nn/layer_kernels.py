@@ -16,9 +16,11 @@ from sepool.nn.product_kernels import back, gradient, pooled_product, product
 
 # Rows, columns and summands of a tile, and the warps that share it: the fastest of 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
-POOLED = {"TALL": 64, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4}
-GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 128, "AHEAD": 128, "num_warps": 4}
-PARTS, PART = 8, 512  # of every replica, at most, and its rows, at least: gradients are summed
+POOLED = {"TALL": 32, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4}
+GRADIENT = {"TALL": 64, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
+GRADIENT_OF_MANY = {"TALL": 32, "WIDE": 64, "DEEP": 128, "AHEAD": 128, "num_warps": 4}
+MANY = 256  # summands
+PARTS, PART = 32, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
 
 class Clusters(NamedTuple):
@@ -130,13 +132,16 @@ def gradients(
         x, own = (kept[i - 1], True) if i else (given.x, given.source is None)
         last = i + 1 == len(weights)
         flags = last and relu, last and summed, last and summed and given.copies is not None
-        told = (x, *given.pointers(), given.real, above, parents, kept[i])
+        source, reach, copies = given.pointers()
+        told = given.real, above, parents, kept[i]
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-        tile = _at_most(GRADIENT, DEEP=depth, WIDE=width)
+        tile = GRADIENT_OF_MANY if depth > MANY else GRADIENT
+        tile = _at_most(tile, DEEP=depth, WIDE=width)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
         gradient[(tiles, parts, replicas)](
-            *told, out, sums, given.nodes, x.size(1), depth, width, own, *flags, **tile
-        )
+            x, source, reach, copies, *told, out, sums,
+            given.nodes, x.size(1), depth, width, own, *flags, **tile,
+        )  # fmt: skip
         to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
         to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
         if i or to_x:
@@ -144,8 +149,9 @@ def gradients(
             tile = _at_most(PRODUCT, WIDE=depth)
             grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(depth, tile["WIDE"])
             back[(*grid, replicas)](
-                *told, weights[i], above, given.nodes, depth, width, i > 0, *flags, **tile
-            )
+                x, source, copies, *told, weights[i], above,
+                given.nodes, depth, width, i > 0, *flags, **tile,
+            )  # fmt: skip
     return above if to_x else None, to_weights, to_biases
 
 
