@@ -75,8 +75,7 @@ def layers(aligned: bool) -> None:
         flags = {"OWN": own, "COPIES": copies, "WIDTH": width}
         attempt(product_kernels.pooled_product, {**flags, **_sides(tile)}, aligned)
         flags |= {"GATED": relu, "SUMMED": relu and not own}
-        many = layer_kernels.GRADIENT if own else layer_kernels.GRADIENT_OF_MANY
-        tile = layer_kernels._at_most(many, DEEP=depth, WIDE=width)
+        tile = layer_kernels._gradient_tile(depth, width)
         attempt(product_kernels.gradient, {**flags, **_sides(tile)}, aligned)
         flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
         flags |= {"DEPTH": depth, "WIDTH": width}

@@ -14,13 +14,12 @@ from torch import Tensor
 
 from sepool.nn.product_kernels import back, gradient, pooled_product, product
 
-# Rows, columns and summands of a tile, and the warps that share it: the fastest of 20 on an H200.
+# Rows, columns and summands of a tile, and the warps that share it: the fastest of some 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
 POOLED = {"TALL": 32, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4}
-GRADIENT = {"TALL": 64, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
-GRADIENT_OF_MANY = {"TALL": 32, "WIDE": 64, "DEEP": 128, "AHEAD": 128, "num_warps": 4}
-MANY = 256  # summands
-PARTS, PART = 32, 512  # of every replica, at most, and its rows, at least: gradients are summed
+GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
+MANY = 256  # columns, from which on twice as many in a tile are faster
+PARTS, PART = 16, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
 
 class Clusters(NamedTuple):
@@ -135,8 +134,7 @@ def gradients(
         source, reach, copies = given.pointers()
         told = given.real, above, parents, kept[i]
         out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-        tile = GRADIENT_OF_MANY if depth > MANY else GRADIENT
-        tile = _at_most(tile, DEEP=depth, WIDE=width)
+        tile = _gradient_tile(depth, width)
         tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
         gradient[(tiles, parts, replicas)](
             x, source, reach, copies, *told, out, sums,
@@ -153,6 +151,11 @@ def gradients(
                 given.nodes, depth, width, i > 0, *flags, **tile,
             )  # fmt: skip
     return above if to_x else None, to_weights, to_biases
+
+
+def _gradient_tile(depth: int, width: int) -> dict[str, int]:
+    deep = GRADIENT["DEEP"] * (2 if depth > MANY else 1)
+    return _at_most({**GRADIENT, "DEEP": deep}, DEEP=depth, WIDE=width)
 
 
 def _at_most(tile: dict[str, int], **numbers: int) -> dict[str, int]:
