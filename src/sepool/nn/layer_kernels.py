@@ -14,7 +14,7 @@ from torch import Tensor
 
 from sepool.nn.product_kernels import back, gradient, pooled_product, product
 
-# Rows, columns and summands of a tile, and the warps that share it: the fastest of some 20 on an H200.
+# Rows, columns and summands of a tile; warps that share it. The fastest of some 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
 POOLED = {"TALL": 32, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4}
 GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
