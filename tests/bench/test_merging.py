@@ -7,6 +7,7 @@ import pytest
 import torch
 from small_graphs import outputs_and_gradients
 
+from sepool.bench import store
 from sepool.bench.graphs import GraphSet
 from sepool.bench.store import GraphStore
 from sepool.nn import SEPG
@@ -62,6 +63,15 @@ def test_nothing_is_merged_where_every_node_counts():
     for conv in CONVS:
         assert store_of(conv, False).copies is None
         assert store_of(conv, True, levels=(0, 0, 1)).copies is None
+
+
+def test_few_twins_are_not_worth_it(monkeypatch):
+    """Of 15 nodes GAT spares four."""
+    monkeypatch.setattr(store, "SPARED", 0.25)
+    assert store_of("GAT", True).copies is not None
+    monkeypatch.setattr(store, "SPARED", 0.3)
+    assert store_of("GAT", True).copies is None
+    assert store_of("GAT", True).levels[0].counts.tolist() == [9, 6, 0]
 
 
 @pytest.mark.parametrize("norm", [False, True])

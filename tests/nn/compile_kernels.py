@@ -150,7 +150,12 @@ def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
     """Compiles a kernel; aligned: all numbers are multiples of 16, which Triton makes use of."""
     types = {name: _type(kernel, name, constants) for name in kernel.arg_names}
     hinted = ("*", "i") if aligned else ("*",)
-    even = [place for place, kind in enumerate(types.values()) if kind.startswith(hinted)]
+    special = [not parameter.do_not_specialize for parameter in kernel.params]
+    even = [
+        place
+        for place, kind in enumerate(types.values())
+        if kind.startswith("*") or (kind.startswith(hinted) and special[place])
+    ]
     source = ASTSource(
         fn=kernel,
         signature=types,

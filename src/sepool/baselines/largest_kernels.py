@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
 from sepool.nn.kernels import AHEAD, _tiles
 
 NODES, WIDTH = 16, 64  # of the tile that is on its way at a time
@@ -22,7 +23,7 @@ def _place(counts, room, width, WIDTH: tl.constexpr):
     return graph, node, tl.where(node < count, count, 0), column
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _largest(x, near, counts, out, times, room, width, NODES: tl.constexpr,
              WIDTH: tl.constexpr):  # fmt: skip
     """The largest values, and how many neighbours share each; 0 where there is no node."""
@@ -48,7 +49,7 @@ def _largest(x, near, counts, out, times, room, width, NODES: tl.constexpr,
     tl.store(times + mine, hits, mask=wide)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gradient(x, near, counts, best, times, grad, out, room, width, NODES: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     """What a node gets of the gradients of all whose largest value it has."""
@@ -69,7 +70,7 @@ def _gradient(x, near, counts, best, times, grad, out, room, width, NODES: tl.co
     tl.store(out + mine, total, mask=wide)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _hits(own, other, value, ptr, index, out, rows, width, VALUE: tl.constexpr,
           AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """Every row of the tile walks its entries and counts those whose ``other`` is its own.

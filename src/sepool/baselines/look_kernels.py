@@ -7,6 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 BLOCK, NODES = 1024, 16
 LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
@@ -27,7 +29,7 @@ def _gates(gates, place, width, inside):
     return enter, forget, new, leave
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _remember(gates, cell, later, out, rows, width, BLOCK: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = place // width < rows
@@ -37,7 +39,7 @@ def _remember(gates, cell, later, out, rows, width, BLOCK: tl.constexpr):
     tl.store(out + place, leave * _tanh(held), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _remember_gradient(gates, cell, later, to_later, to_out, to_gates, to_cell, rows, width,
                        BLOCK: tl.constexpr):  # fmt: skip
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

@@ -11,6 +11,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 ROWS, OTHERS = 16, 32  # of the tile of comparisons
 
 
@@ -22,7 +24,7 @@ def _key(score):
     return tl.where(score == score, key, 0x7FFFFFFF)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _rank(score, ptr, graph, rank, order, rows, ROWS: tl.constexpr, OTHERS: tl.constexpr):
     """How many nodes of the same graph have a higher score, or the same and come before."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)

@@ -7,12 +7,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
 from sepool.nn.kernels import _tiles
 
 ROWS, ENTRIES, BLOCK = 16, 16, 1024
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _scale(weight, ptr, index, nodes, out, rows, ROWS: tl.constexpr, ENTRIES: tl.constexpr):
     """``d^-1/2`` of every node, where only edges between the chosen nodes count."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -31,7 +32,7 @@ def _scale(weight, ptr, index, nodes, out, rows, ROWS: tl.constexpr, ENTRIES: tl
     tl.store(out + row, tl.rsqrt(tl.maximum(degree, 1.0)), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _between(weight, row, index, nodes, scale, out, length, BLOCK: tl.constexpr):
     """The normalised weight of every entry; 0 where one of its ends is not chosen."""
     entry = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -50,7 +51,7 @@ def _tanh(x):
     return 2 * tl.sigmoid(2 * x) - 1
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gate(x, score, nodes, out, rows, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
@@ -62,7 +63,7 @@ def _gate(x, score, nodes, out, rows, width, ROWS: tl.constexpr, WIDTH: tl.const
     tl.store(out + place, values * gate[:, None], mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gate_gradient(x, score, nodes, grad, to_x, to_score, rows, width, ROWS: tl.constexpr,
                    WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)

@@ -7,12 +7,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
 from sepool.nn.kernels import _mix
 
 BLOCK, ROWS = 128, 16
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _keys(keys, steps, out, replicas, BLOCK: tl.constexpr):
     replica = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     key = tl.load(keys + replica, mask=replica < replicas, other=0)
@@ -20,7 +21,7 @@ def _keys(keys, steps, out, replicas, BLOCK: tl.constexpr):
     tl.store(out + replica, _mix(key.to(tl.uint32)).to(tl.int64), mask=replica < replicas)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _rates(highest, cosine, steps, out, replicas, epoch, warm, epochs, BLOCK: tl.constexpr):
     replica = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = replica < replicas
@@ -32,7 +33,7 @@ def _rates(highest, cosine, steps, out, replicas, epoch, warm, epochs, BLOCK: tl
     tl.store(out + replica, tl.where(waves, rate * wave, rate), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _losses(logits, y, there, out, gradient, rows, graphs, width, ROWS: tl.constexpr,
             WIDTH: tl.constexpr):  # fmt: skip
     """The mean loss of a replica, and its gradient, whose rows beyond the graphs are 0."""

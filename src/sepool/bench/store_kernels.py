@@ -15,15 +15,16 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 if TYPE_CHECKING:
     from sepool.bench.cutting import Level, Rows
     from sepool.bench.store_tables import Tables
 
 BLOCK, LEAST = 256, 128  # numbers that one program holds; as many as it has threads, at least
 PARTS = 64  # programs that share the entries of a replica, at most
-# Numbers that no kernel is compiled anew for: they are others in every dataset and batch.
 NUMBERS = (
-    *("stride", "step", "size", "graphs", "padded", "room", "room_below", "room_above"),
+    *(*COUNTS, "stride", "step", "size", "padded", "room_below", "room_above"),
     *("empty", "space", "nothing"),
 )
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import torch
 
+# Numbers that no kernel is compiled anew for: they are others in every dataset and batch.
+COUNTS = ("rows", "room", "length", "lines", "replicas", "graphs", "depth")
+
 
 def load_kernels(module: str) -> Any:
     """A module of Triton kernels; None where PyTorch is built for no GPU, or came without Triton.

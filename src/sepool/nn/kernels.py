@@ -7,12 +7,14 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
 AHEAD = 4  # entries of a row that are on their way at a time
 LONG = 16  # entries of a segment from which on a program sums it alone
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
               RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
@@ -71,7 +73,7 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
     tl.store(out + segment * width + column, tl.sum(total, 0), mask=wide)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _copy_rows(x, index, gate, times, out, rows, length, width, GATE: tl.constexpr,
                TIMES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -88,7 +90,7 @@ def _copy_rows(x, index, gate, times, out, rows, length, width, GATE: tl.constex
     tl.store(out + place, values, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _dot_rows(left, first, right, second, out, rows, width, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -113,7 +115,7 @@ def _mix(x):
     return x ^ (x >> 16)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _drop_rows(x, keys, salt, rate, out, lines, replicas, width, SIDE: tl.constexpr,
                ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """Dropout of replicas, side by side or one behind the other; see `sepool.nn.dropout`."""

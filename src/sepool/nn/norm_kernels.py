@@ -11,6 +11,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 ROWS, WIDTH = 16, 64  # of the tile that is on its way at a time
 CHUNKS = 16  # a replica
 
@@ -35,7 +37,7 @@ def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
     return tl.load(sums + place, mask=(column < width)[None, :], other=0.0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
              ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """How often the rows of a chunk count, their mean, and their squared distances from it."""
@@ -63,7 +65,7 @@ def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr
     tl.store(squares + place, square, mask=column < width)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _normalise(x, weight, bias, seen_mean, seen_var, counts, means, squares, known, out, rows,
                width, stride, seen_stride, EPSILON: tl.constexpr, MOMENTUM: tl.constexpr,
                RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
@@ -111,7 +113,7 @@ def _above(out, grad, place, inside, RELU: tl.constexpr):
     return above
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.constexpr,
                    CHUNKS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
@@ -133,7 +135,7 @@ def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.co
     tl.store(products + here, product, mask=wide)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weight, to_bias, rows,
               width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip

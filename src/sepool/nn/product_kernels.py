@@ -15,6 +15,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from sepool.nn.gpu import COUNTS
+
 
 @triton.jit
 def _high(x):
@@ -65,7 +67,7 @@ def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH
     return total
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDTH: tl.constexpr,
             OWN: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
             DEEP: tl.constexpr):  # fmt: skip
@@ -88,7 +90,7 @@ def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDT
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def pooled_product(x, source, reach, copies, real, weight, bias, ptr, assignment, gate, out, room,
                    stride, depth, WIDTH: tl.constexpr, OWN: tl.constexpr, COPIES: tl.constexpr,
                    TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr,
@@ -174,7 +176,7 @@ def _add_rows(total, added, start, end, x, source, copies, above, assignment, hi
     return total, added
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sums, rows, stride,
              depth, WIDTH: tl.constexpr, OWN: tl.constexpr, GATED: tl.constexpr,
              SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
@@ -214,7 +216,7 @@ def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sum
         tl.store(sums + (replica * parts + part) * WIDTH + column, tl.sum(added, 0), mask=wide)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
          DEPTH: tl.constexpr, WIDTH: tl.constexpr, RELU: tl.constexpr, GATED: tl.constexpr,
          SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,

@@ -7,6 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from sepool.nn.gpu import COUNTS
+
 SEGMENTS, ENTRIES, WIDTH = 16, 16, 64  # of a tile: many segments of a column, or one of many
 LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
@@ -29,7 +31,7 @@ def _entries(start, end, step, column, width, ENTRIES: tl.constexpr):
     return entry[:, :, None] * width + column[None, None, :], inside
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _softmax(score, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.constexpr,
              WIDTH: tl.constexpr):  # fmt: skip
     start, end, column = _place(ptr, rows, width, SEGMENTS, WIDTH)
@@ -49,7 +51,7 @@ def _softmax(score, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.c
         tl.store(out + place, share, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def _gradient(share, grad, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     start, end, column = _place(ptr, rows, width, SEGMENTS, WIDTH)
