@@ -133,7 +133,8 @@ def baselines() -> None:
         attempt(softmax_kernels._softmax, tile, aligned)
         attempt(softmax_kernels._gradient, tile, aligned)
     for width, aligned in product((4, 100), (False, True)):
-        sides = dict(zip(("CHUNKS", "ROWS", "WIDTH"), norm_kernels._grid(1, width)[1], strict=True))
+        names = ("CHUNKS", "AHEAD", "ROWS", "WIDTH")
+        sides = dict(zip(names, norm_kernels._grid(1, width)[1], strict=True))
         attempt(norm_kernels._moments, sides, aligned)
         for relu in (False, True):
             numbers = {"EPSILON": 1e-5, "MOMENTUM": 0.1, "RELU": relu, **sides}

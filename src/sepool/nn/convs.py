@@ -260,20 +260,21 @@ class GAT(Conv):
 
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
-        x = affine(x, self.linear.weight, self.bias)
-        return self._attend(x, affine(x, *self._scoring()), prepared)
+        scores = affine(x, *self._scoring())
+        return self._attend(affine(x, self.linear.weight, self.bias), scores, prepared)
 
     def of_replicas(
         self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
     ) -> Tensor:
         """The same, and padding is spared."""
-        x = layers_rows(x, [(self.linear.weight, self.bias)], real, source, relu=False)
-        return self._attend(x, layers_rows(x, [self._scoring()], real, relu=False), prepared)
+        layers = (self.linear.weight, self.bias), self._scoring()
+        seen, scores = (layers_rows(x, [layer], real, source, relu=False) for layer in layers)
+        return self._attend(seen, scores, prepared)
 
     def _scoring(self) -> tuple[Tensor, Tensor]:
-        """The layer that makes scores of ``x W + b``: they are those of ``x W``."""
-        a = self.score.weight
-        return a, -(self.bias.unsqueeze(-2) @ a).squeeze(-2)
+        """``W a`` and zeros: the scores of ``x W`` are found without it, and learn without it."""
+        weight = self.linear.weight @ self.score.weight
+        return weight, weight.new_zeros(*weight.shape[:-2], weight.size(-1))
 
     def _attend(self, x: Tensor, scores: Tensor, prepared: Prepared) -> Tensor:
         """What every node sees of ``x W + b``: its weights sum to 1, so that ``b`` is in it."""

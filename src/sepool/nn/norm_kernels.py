@@ -1,7 +1,9 @@
 """`sepool.nn.norm.NodeNorm` on a GPU, in Triton: two passes over the nodes forward, two backward.
 
 The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to, and a
-second one joins that, always in the same order, before it goes over the rows again.
+second one joins that, always in the same order, before it goes over the rows again. Sums are kept
+for every row of a tile, and added up at the end: threads need not wait for each other meanwhile.
+Rows that count nothing are not read.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
 
-ROWS, WIDTH = 16, 64  # of the tile that is on its way at a time
+ROWS, WIDTH = 16, 64  # of a tile
+AHEAD = 4  # tiles that are on their way at a time
 CHUNKS = 16  # a replica
 
 
@@ -30,6 +33,15 @@ def _place(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
 
 
 @triton.jit
+def _tile(times, begin, end, column, width, ROWS: tl.constexpr):
+    """How often some rows count, which of their numbers do, and where these lie."""
+    row = begin + tl.arange(0, ROWS)
+    often = tl.load(times + row, mask=row < end, other=0.0)
+    inside = (often > 0)[:, None] & (column < width)[None, :]
+    return often, inside, row[:, None] * width + column[None, :]
+
+
+@triton.jit
 def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
     """What the chunks of a replica amount to, one row each."""
     row = replica * CHUNKS + tl.arange(0, CHUNKS)
@@ -39,36 +51,33 @@ def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
 
 @triton.jit(do_not_specialize=COUNTS)
 def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
-             ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+             AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """How often the rows of a chunk count, their mean, and their squared distances from it."""
     _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
-    count = 0.0
-    total = tl.zeros((WIDTH,), tl.float32)
-    for begin in range(start, end, ROWS):
-        row = begin + tl.arange(0, ROWS)
-        often = tl.load(times + row, mask=row < end, other=0.0)
-        inside = (often > 0)[:, None] & (column < width)[None, :]
-        values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
-        count += tl.sum(often, 0)
-        total += tl.sum(values * often[:, None], 0)
-    mean = total / tl.maximum(count, 1.0)
-    square = tl.zeros((WIDTH,), tl.float32)
-    for begin in range(start, end, ROWS):
-        row = begin + tl.arange(0, ROWS)
-        often = tl.load(times + row, mask=row < end, other=0.0)
-        inside = (often > 0)[:, None] & (column < width)[None, :]
-        values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
-        apart = tl.where(inside, values - mean[None, :], 0.0)
-        square += tl.sum(apart * apart * often[:, None], 0)
+    counted = tl.zeros((ROWS,), tl.float32)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for begin in range(start, end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
+            counted += often
+            total += tl.load(x + here, mask=inside, other=0.0) * often[:, None]
+    count = tl.sum(counted, 0)
+    mean = tl.sum(total, 0) / tl.maximum(count, 1.0)
+    square = tl.zeros((ROWS, WIDTH), tl.float32)
+    for begin in range(start, end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
+            apart = tl.load(x + here, mask=inside, other=0.0) - mean[None, :]
+            square += apart * apart * often[:, None]
     tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
     tl.store(means + place, mean, mask=column < width)
-    tl.store(squares + place, square, mask=column < width)
+    tl.store(squares + place, tl.sum(square, 0), mask=column < width)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _normalise(x, weight, bias, seen_mean, seen_var, counts, means, squares, known, out, rows,
-               width, stride, seen_stride, EPSILON: tl.constexpr, MOMENTUM: tl.constexpr,
-               RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
+def _normalise(x, times, weight, bias, seen_mean, seen_var, counts, means, squares, known, out,
+               rows, width, stride, seen_stride, EPSILON: tl.constexpr, MOMENTUM: tl.constexpr,
+               RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
                WIDTH: tl.constexpr):  # fmt: skip
     """Joins the chunks; the first program of a replica notes what training has seen."""
     replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
@@ -93,15 +102,16 @@ def _normalise(x, weight, bias, seen_mean, seen_var, counts, means, squares, kno
         tl.store(known + place + 2 * width, total, mask=wide)
     slope = tl.load(weight + replica * stride + column, mask=wide) * scale
     shift = tl.load(bias + replica * stride + column, mask=wide)
-    for begin in range(start, end, ROWS):
-        row = begin + tl.arange(0, ROWS)
-        inside = (row < end)[:, None] & wide[None, :]
-        place = row[:, None] * width + column[None, :]
-        values = tl.load(x + place, mask=inside, other=0.0)
-        values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
-        if RELU:
-            values = tl.maximum(values, 0.0)
-        tl.store(out + place, values, mask=inside)
+    for begin in range(start, end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            first = begin + more * ROWS
+            _often, inside, here = _tile(times, first, end, column, width, ROWS)
+            values = tl.load(x + here, mask=inside, other=0.0)
+            values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
+            if RELU:
+                values = tl.maximum(values, 0.0)
+            written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
+            tl.store(out + here, tl.where(inside, values, 0.0), mask=written)
 
 
 @triton.jit
@@ -114,31 +124,31 @@ def _above(out, grad, place, inside, RELU: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _gradient_sums(x, out, grad, known, sums, products, rows, width, RELU: tl.constexpr,
-                   CHUNKS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+def _gradient_sums(x, out, grad, times, known, sums, products, rows, width, RELU: tl.constexpr,
+                   CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+                   WIDTH: tl.constexpr):  # fmt: skip
     """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
-    replica, start, end, column, here = _place(rows, width, CHUNKS, WIDTH)
+    replica, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
     wide = column < width
     mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
     scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
-    total = tl.zeros((WIDTH,), tl.float32)
-    product = tl.zeros((WIDTH,), tl.float32)
-    for begin in range(start, end, ROWS):
-        row = begin + tl.arange(0, ROWS)
-        inside = (row < end)[:, None] & wide[None, :]
-        place = row[:, None] * width + column[None, :]
-        above = _above(out, grad, place, inside, RELU)
-        values = tl.load(x + place, mask=inside, other=0.0)
-        total += tl.sum(above, 0)
-        product += tl.sum(above * (values - mean[None, :]) * scale[None, :], 0)
-    tl.store(sums + here, total, mask=wide)
-    tl.store(products + here, product, mask=wide)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    product = tl.zeros((ROWS, WIDTH), tl.float32)
+    for begin in range(start, end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            _often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
+            above = _above(out, grad, here, inside, RELU)
+            values = tl.load(x + here, mask=inside, other=0.0)
+            total += above
+            product += above * (values - mean[None, :])
+    tl.store(sums + place, tl.sum(total, 0), mask=wide)
+    tl.store(products + place, tl.sum(product, 0) * scale, mask=wide)
 
 
 @triton.jit(do_not_specialize=COUNTS)
 def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weight, to_bias, rows,
-              width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
-              WIDTH: tl.constexpr):  # fmt: skip
+              width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr,
+              ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes."""
     replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
     wide = column < width
@@ -151,22 +161,24 @@ def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weigh
         tl.store(to_bias + replica * width + column, total, mask=wide)
         tl.store(to_weight + replica * width + column, product, mask=wide)
     slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
-    for begin in range(start, end, ROWS):
-        row = begin + tl.arange(0, ROWS)
-        inside = (row < end)[:, None] & wide[None, :]
-        place = row[:, None] * width + column[None, :]
-        above = _above(out, grad, place, inside, RELU)
-        values = (tl.load(x + place, mask=inside, other=0.0) - mean[None, :]) * scale[None, :]
-        often = tl.load(times + row, mask=row < end, other=0.0)
-        common = (total[None, :] + values * product[None, :]) / count[None, :]
-        above -= often[:, None] * common
-        tl.store(to_x + place, above * slope[None, :], mask=inside)
+    total /= count
+    product *= scale / count
+    for begin in range(start, end, AHEAD * ROWS):
+        for more in tl.static_range(AHEAD):
+            first = begin + more * ROWS
+            often, inside, here = _tile(times, first, end, column, width, ROWS)
+            above = _above(out, grad, here, inside, RELU)
+            apart = tl.load(x + here, mask=inside, other=0.0) - mean[None, :]
+            above -= often[:, None] * (total[None, :] + apart * product[None, :])
+            written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
+            above = tl.where(inside, above * slope[None, :], 0.0)
+            tl.store(to_x + here, above, mask=written)
 
 
-def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """The programs, and the chunks and the tile of each."""
+def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int, int]]:
+    """The programs, and the chunks and the tiles of each."""
     wide = min(WIDTH, triton.next_power_of_2(width))
-    return (replicas, CHUNKS, triton.cdiv(width, wide)), (CHUNKS, ROWS, wide)
+    return (replicas, CHUNKS, triton.cdiv(width, wide)), (CHUNKS, AHEAD, ROWS, wide)
 
 
 def normalise(
@@ -191,7 +203,7 @@ def normalise(
     strides = weight.stride(0), seen_mean.stride(0)
     _moments[grid](x, times, *parts, rows, width, *tile)
     _normalise[grid](
-        x, weight, bias, seen_mean, seen_var, *parts, known, out, rows, width, *strides,
+        x, times, weight, bias, seen_mean, seen_var, *parts, known, out, rows, width, *strides,
         epsilon, momentum, relu, *tile,
     )  # fmt: skip
     return out, known
@@ -205,7 +217,7 @@ def gradient(
     sums = torch.empty(2, replicas, CHUNKS, width, device=x.device)
     to_x, to_weights = torch.empty_like(x), torch.empty(2, replicas, width, device=x.device)
     grid, tile = _grid(replicas, width)
-    _gradient_sums[grid](x, out, grad, known, *sums, rows, width, relu, *tile)
+    _gradient_sums[grid](x, out, grad, times, known, *sums, rows, width, relu, *tile)
     _gradient[grid](
         x, out, grad, times, weight, known, *sums, to_x, *to_weights, rows, width,
         weight.stride(0), relu, *tile,
