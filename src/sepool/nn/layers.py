@@ -76,9 +76,11 @@ def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
 def _has_kernel(
     x: Features, source: Tensor | None, layers: Sequence[tuple[Tensor, Tensor]], rows: int
 ) -> bool:
-    """Rows are gathered from tables alone, not from any matrix."""
+    """Rows are gathered from tables alone, and those of a replica are counted in 32 bits."""
     known = source is None or isinstance(x, FeatureTable)
-    return known and has_kernel(layers[0][1], rows)
+    widest = max(side for weight, _ in layers for side in weight.shape[1:])
+    few = rows // len(layers[0][0]) * widest < 2**31
+    return known and few and has_kernel(layers[0][1], rows)
 
 
 def _by_kernels(
