@@ -73,7 +73,8 @@ class Descent(ABC):
         self.spent = [0.0] * len(units)
         self.side: Any = None
         if self.device.type == "cuda":
-            self.side = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            first = torch.cuda.current_stream(self.device).priority
+            self.side = torch.cuda.Stream(self.device, first)  # type: ignore[no-untyped-call]
         self.keys = torch.tensor([key_of(unit) for unit in units], device=self.device)
         column = [[getattr(u.config, name) for u in units] for name in ("lr", "weight_decay")]
         self.lr, self.decay = torch.tensor(column, device=self.device).unsqueeze(-1)

@@ -41,7 +41,7 @@ def fail(units, protocol, data_root, device, say):
 @pytest.fixture
 def threaded(monkeypatch, units, protocol, tmp_path):
     """Runs a trainer of this file by two threads, without a GPU."""
-    monkeypatch.setattr(replicas, "_own_stream", lambda device: nullcontext())
+    monkeypatch.setattr(replicas, "_own_stream", lambda device, rank: nullcontext())
 
     def run(trainer):
         options = RunOptions(tmp_path, "cuda", workers=2, trainer=NAME + trainer.__name__)
@@ -68,3 +68,11 @@ def test_an_error_in_one_thread_ends_the_others(threaded, units):
     assert {unit.fold for unit in units} > {0}
     with pytest.raises(ArithmeticError, match="told to fail"):
         list(threaded(fail))
+
+
+def test_the_first_threads_come_first(monkeypatch):
+    """PyTorch takes four priorities; the lower, the sooner."""
+    monkeypatch.setattr("torch.cuda.Stream", lambda device, priority: (device, priority))
+    monkeypatch.setattr("torch.cuda.stream", lambda stream: stream)
+    streams = [replicas._own_stream("cuda:1", rank) for rank in range(6)]
+    assert streams == [("cuda:1", priority) for priority in (-3, -2, -1, 0, 0, 0)]
