@@ -8,6 +8,7 @@ from small_graphs import forest, graph_set
 
 from sepool.baselines import dense, largest, looks, ragged, selection
 from sepool.bench import loss
+from sepool.bench import store as stores
 from sepool.bench.store import GraphStore
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config
@@ -53,8 +54,14 @@ def with_kernels(monkeypatch):
     torch.use_deterministic_algorithms(False)
 
 
-def store_of(*given):
-    """A store with a table, as every one on a GPU has it."""
+@pytest.fixture
+def store_of(monkeypatch):
+    """Makes stores with a table, as every one on a GPU has it, and nodes that are one row."""
+    monkeypatch.setattr(stores, "SPARED", 0.0)
+    return _store
+
+
+def _store(*given):
     store = GraphStore(GRAPHS, TREES, *given, device=DEVICE, by_source=True)
     if not isinstance(store.x, FeatureTable):
         store.sort_features()
@@ -85,15 +92,16 @@ def compare(model, batch, with_kernels):
 
 @pytest.mark.parametrize("norm", [False, True])
 @pytest.mark.parametrize("conv", CONVS)
-def test_kernels_change_nothing(conv, norm, with_kernels):
+def test_kernels_change_nothing(conv, norm, with_kernels, store_of):
     torch.manual_seed(0)
     store = store_of(CONVS[conv])
+    assert store.copies is not None
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
     compare(model, batch_of(store), with_kernels)
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_kernels_change_no_baseline(name, with_kernels):
+def test_kernels_change_no_baseline(name, with_kernels, store_of):
     torch.manual_seed(0)
     system = SYSTEMS[name]
     store = store_of(CONVS[system.conv], (0, 0, 0))

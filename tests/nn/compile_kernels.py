@@ -67,18 +67,18 @@ def main() -> None:
 
 def layers(aligned: bool) -> None:
     """Compiles linear layers, with ReLU, summed to parents and alone; of a table and of nodes."""
-    for own, relu, copies in product((False, True), repeat=3):
+    for own, relu, summed, copies in product((False, True), repeat=4):
         depth, width = (64, 2) if own else (369, 128)
         tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
         attempt(product_kernels.product, {"OWN": own, "RELU": relu, **_sides(tile)}, aligned)
         tile = layer_kernels._at_most(layer_kernels.POOLED, WIDE=width)
         flags = {"OWN": own, "COPIES": copies, "WIDTH": width}
         attempt(product_kernels.pooled_product, {**flags, **_sides(tile)}, aligned)
-        flags |= {"GATED": relu, "SUMMED": relu and not own}
+        flags |= {"GATED": relu or summed, "SUMMED": summed}
         tile = layer_kernels._gradient_tile(depth, width)
         attempt(product_kernels.gradient, {**flags, **_sides(tile)}, aligned)
-        flags = {"RELU": own, "GATED": relu, "SUMMED": relu != own, "COPIES": copies}
-        flags |= {"DEPTH": depth, "WIDTH": width}
+        flags |= {"RELU": own, "DEPTH": depth}
+        del flags["OWN"]
         tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
         attempt(product_kernels.back, {**flags, **_sides(tile)}, aligned)
 
@@ -150,12 +150,11 @@ def _sides(tile: dict[str, int]) -> dict[str, int]:
 def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
     """Compiles a kernel; aligned: all numbers are multiples of 16, which Triton makes use of."""
     types = {name: _type(kernel, name, constants) for name in kernel.arg_names}
-    hinted = ("*", "i") if aligned else ("*",)
     special = [not parameter.do_not_specialize for parameter in kernel.params]
     even = [
         place
         for place, kind in enumerate(types.values())
-        if kind.startswith("*") or (kind.startswith(hinted) and special[place])
+        if kind.startswith("*") or (aligned and kind.startswith("i") and special[place])
     ]
     source = ASTSource(
         fn=kernel,

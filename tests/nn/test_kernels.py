@@ -108,72 +108,116 @@ KINDS = ["nodes", "padded nodes", "padded nodes alone", "padded nodes, linear",
          "sparse table", "sparse table of copies"]  # fmt: skip
 
 
+class Case:
+    """Layers of replicas, the nodes that they take, and what they are summed to, if anything."""
+
+    def __init__(self, shape, widths, kind):
+        (self.replicas, self.rows, parents), self.kind = shape, kind
+        self.generator = torch.Generator().manual_seed(0)
+        self.own, padded = "nodes" in kind, kind not in ("nodes", "table")
+        self.relu = "linear" not in kind
+        self.summed = self.relu and "alone" not in kind
+        nodes = self.replicas * self.rows
+        x = self.draw(nodes if self.own else 50, widths[0])
+        source = None if self.own else self.draw_below(50, nodes)
+        if "sparse" in kind:  # most rows end early, and the many nodes of the first not at all
+            share = torch.arange(50).div(49).pow(3).mul(widths[0]).ceil()
+            x = x * (torch.arange(widths[0]) < share[:, None])
+            source[:200] = 0
+        self.x, self.source = x, source
+        self.copies = self.draw_below(3, 50) + 1.0 if "copies" in kind else None
+        self.weights = [self.draw(self.replicas, a, b) for a, b in pairwise(widths)]
+        self.biases = [self.draw(self.replicas, b) for b in widths[1:]]
+        counts = [self.rows, self.rows // 3, 0] if padded else [self.rows] * 3
+        self.real = torch.tensor(counts[: self.replicas])
+        self.there = (torch.arange(self.rows) < self.real[:, None]).flatten()
+        self.clusters = self.real * parents // self.rows  # the others hold padding
+        inside = torch.rand(self.replicas, self.rows, generator=self.generator).sort().values
+        lower = self.clusters[:, None]
+        inside = torch.where(
+            torch.arange(self.rows) < self.real[:, None],
+            inside * lower,
+            lower + inside * (parents - lower),
+        )
+        first = parents * torch.arange(self.replicas)
+        self.assignment = (inside.long() + first[:, None]).flatten()
+        real = (torch.arange(parents) < lower).flatten()
+        self.counted = real if self.summed else self.there  # what the last gradient is known of
+        self.above = self.draw(len(self.counted), widths[-1])
+
+    def draw(self, *size):
+        if "linear" in self.kind:
+            return torch.randn(*size, generator=self.generator)
+        # Sums of halves are exact: rounding cannot decide what ReLU lets through.
+        return self.draw_below(5, *size) / 2 - 1
+
+    def draw_below(self, end, *size):
+        return torch.randint(0, end, size, generator=self.generator)
+
+    def expected(self):
+        """What is found, and the gradients of the rows, the weights and the biases."""
+        leaves = [t.detach().requires_grad_() for t in (self.x, *self.weights, *self.biases)]
+        x, layers = leaves[0], leaves[1:]
+        hidden = x if self.own else x[self.source]
+        for i in range(len(self.weights)):
+            weight, bias = layers[i], layers[i + len(self.weights)]
+            parts = (hidden.relu() if i else hidden).view(self.replicas, self.rows, -1)
+            hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
+        times = self.there if self.copies is None else self.copies[self.source] * self.there
+        hidden = hidden * times[:, None]
+        out = hidden.relu() if self.relu else hidden
+        if self.summed:
+            out = torch.zeros_like(self.above).index_add(0, self.assignment, out)
+        return out.detach(), torch.autograd.grad(out, leaves, self.above)
+
+    def found(self):
+        """The same by kernels; where there is padding, they get what they must not use."""
+        x, weights, source, reach = self.x.clone(), list(self.weights), self.source, None
+        if self.own:
+            x[~self.there] = torch.nan
+        else:
+            table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64))
+            x, reach = table.rows, table.reach
+            weights[0] = weights[0][:, table.feature].contiguous()
+            source = torch.where(self.there, source, 10**6)
+        above = torch.where(self.counted[:, None], self.above, torch.nan).to(DEVICE)
+        weights, biases = ([t.to(DEVICE) for t in part] for part in (weights, self.biases))
+        counts = torch.bincount(self.assignment, minlength=len(self.above))
+        clusters = self.assignment, F.pad(counts.cumsum(0), (1, 0)), self.clusters
+        clusters = layer_kernels.Clusters(*[t.to(DEVICE) for t in clusters])
+        rest = [None if t is None else t.to(DEVICE) for t in (source, reach, self.copies)]
+        clusters = clusters if self.summed else None
+        given = layer_kernels.Rows(x.to(DEVICE), *rest, self.real.to(DEVICE), clusters)
+        out, kept = layer_kernels.products(given, weights, biases, self.relu)
+        to_x, *pairs = layer_kernels.gradients(
+            given, weights, kept, above, self.relu, to_x=self.own
+        )
+        if not self.own:
+            pairs[0][0] = pairs[0][0][:, table.column.to(DEVICE)]
+        return out, [to_x, *pairs[0], *pairs[1]]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("widths", [(20, 64), (64, 2), (107, 128), (33, 16, 70), (5, 130, 40, 9)])
 @pytest.mark.parametrize("shape", [(2, 150, 40), (3, 600, 9)])
 def test_layers_summed_to_parents(shape, widths, kind):
     """Products, the ReLU of the last summed to parents or alone, or none, and all gradients."""
-    replicas, rows, parents = shape
-    generator = torch.Generator().manual_seed(0)
-
-    def draw(*size):
-        if "linear" in kind:
-            return torch.randn(*size, generator=generator)
-        # Sums of halves are exact: rounding cannot decide what ReLU lets through.
-        return torch.randint(-2, 3, size, generator=generator) / 2
-
-    own, padded = "nodes" in kind, kind not in ("nodes", "table")
-    relu, summed = "linear" not in kind, "linear" not in kind and "alone" not in kind
-    x = draw(replicas * rows if own else 50, widths[0])
-    if "sparse" in kind:  # most rows end early, and one is empty
-        share = torch.arange(50).div(49).pow(3).mul(widths[0]).ceil()
-        x = x * (torch.arange(widths[0]) < share[:, None])
-    above = draw(replicas * (parents if summed else rows), widths[-1])
-    weights = [draw(replicas, a, b) for a, b in pairwise(widths)]
-    biases = [draw(replicas, b) for b in widths[1:]]
-    source = None if own else torch.randint(0, 50, (replicas * rows,), generator=generator)
-    copies = torch.randint(1, 4, (50,), generator=generator).float() if "copies" in kind else None
-    real = torch.tensor([rows, rows // 3, 0][:replicas] if padded else [rows] * replicas)
-    clusters = real * parents // rows  # the others hold padding
-    inside = torch.rand(replicas, rows, generator=generator).sort().values
-    inside = torch.where(torch.arange(rows) < real[:, None], inside * clusters[:, None],
-                         clusters[:, None] + inside * (parents - clusters)[:, None])  # fmt: skip
-    assignment = (inside.long() + parents * torch.arange(replicas)[:, None]).flatten()
-    there = (torch.arange(rows) < real[:, None]).flatten()
-    leaves = [t.requires_grad_() for t in (x, *weights, *biases)]
-    hidden = x if own else x[source]
-    for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        parts = (hidden.relu() if i else hidden).view(replicas, rows, -1)
-        hidden = torch.baddbmm(bias.unsqueeze(1), parts, weight).flatten(0, 1)
-    times = there if copies is None else copies[source] * there
-    hidden = hidden * times[:, None]
-    pooled = hidden.relu() if relu else hidden
-    if summed:
-        pooled = torch.zeros_like(above).index_add(0, assignment, pooled)
-    expected = torch.autograd.grad(pooled, leaves, above)
-    x, *layers = (t.detach().to(DEVICE) for t in leaves)
-    weights, biases = layers[: len(weights)], layers[len(weights) :]
-    reach = None
-    if not own:
-        table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64, device=DEVICE))
-        x, reach = table.rows, table.reach
-        weights[0] = weights[0][:, table.feature].contiguous()
-    rest = [None if t is None else t.to(DEVICE) for t in (source, reach, copies, real)]
-    counts = torch.bincount(assignment, minlength=replicas * parents)
-    parts = assignment, F.pad(counts.cumsum(0), (1, 0)), clusters
-    parts = layer_kernels.Clusters(*[t.to(DEVICE) for t in parts]) if summed else None
-    given = layer_kernels.Rows(x, *rest, parts)
-    found, kept = layer_kernels.products(given, weights, biases, relu)
-    near = 1e-5 * max(1, pooled.abs().max().item())
-    torch.testing.assert_close(found.cpu(), pooled.detach(), atol=near, rtol=1e-5)
-    above = above.to(DEVICE)
-    to_x, *pairs = layer_kernels.gradients(given, weights, kept, above, relu, to_x=own)
-    if not own:
-        pairs[0][0] = pairs[0][0][:, table.column]
-    for mine, theirs in zip([to_x, *pairs[0], *pairs[1]], expected, strict=True):
+    case = Case(shape, widths, kind)
+    (out, grads), (found, by_kernels) = case.expected(), case.found()
+    for mine, wanted in zip([found, *by_kernels], [out, *grads], strict=True):
         if mine is not None:
-            near = 1e-5 * max(1, theirs.abs().max().item())
-            torch.testing.assert_close(mine.cpu(), theirs, atol=near, rtol=1e-5)
+            near = 1e-5 * max(1, wanted.abs().max().item())
+            torch.testing.assert_close(mine.cpu(), wanted, atol=near, rtol=1e-5)
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf")])
+@pytest.mark.parametrize("kind", ["nodes", "nodes alone", "nodes, linear"])
+def test_what_is_no_number_stays_none(kind, strange):
+    case = Case((2, 150, 40), (20, 64), kind)
+    case.x[3, 4] = strange
+    out, _ = case.found()
+    assert out[:40].isnan().any()
+    assert not out[len(out) // 2 :].isnan().any()  # of the other replica
 
 
 def test_every_kernel_compiles_for_a_gpu():

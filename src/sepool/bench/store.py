@@ -64,9 +64,9 @@ class GraphStore:
         binary: whether pooled edges lose their weights and loops.
         input_link: whether the summed input features are wanted.
         device: where all this lies.
-        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`);
-            where only its first convolution is on the nodes, each as often as it counts: nodes that
-            are alike become one (`sepool.bench.merging`).
+        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`), on
+            a GPU from a `sepool.nn.feature_table.FeatureTable`; where only its first convolution is
+            on the nodes and many are alike, these become one (`sepool.bench.merging`).
     """
 
     graphs: GraphSet

@@ -272,7 +272,7 @@ class GAT(Conv):
         return self._attend(seen, scores, prepared)
 
     def _scoring(self) -> tuple[Tensor, Tensor]:
-        """``W a`` and zeros: the scores of ``x W`` are found without it, and learn without it."""
+        """``W a`` and no bias: ``x (W a)`` gives the scores without ``x W``, also backward."""
         weight = self.linear.weight @ self.score.weight
         return weight, weight.new_zeros(*weight.shape[:-2], weight.size(-1))
 

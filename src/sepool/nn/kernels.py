@@ -14,6 +14,12 @@ AHEAD = 4  # entries of a row that are on their way at a time
 LONG = 16  # entries of a segment from which on a program sums it alone
 
 
+@triton.jit
+def relu(x):
+    """A training that went astray is to be seen: what is no number stays none."""
+    return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
+
+
 @triton.jit(do_not_specialize=COUNTS)
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
               RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
@@ -42,7 +48,7 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
                 other=nothing,
             )
             if RELU:
-                values = tl.maximum(values, 0.0)
+                values = relu(values)
             if WEIGHT:
                 values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
             total = tl.maximum(total, values) if MAX else total + values
@@ -69,7 +75,7 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
                 mask=(row < end)[:, None] & wide[None, :],
                 other=0.0,
             )
-            total += tl.maximum(values, 0.0) if RELU else values
+            total += relu(values) if RELU else values
     tl.store(out + segment * width + column, tl.sum(total, 0), mask=wide)
 
 

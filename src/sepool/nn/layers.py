@@ -40,13 +40,14 @@ def layers_pool(
         source: the row of the table that every node has; it is not written down.
         copies: how many nodes each row of the table stands for.
     """
+    if copies is not None and source is None:
+        raise ValueError("copies are of the rows of a table, which nodes have by their source")
     if _has_kernel(x, source, layers, len(assignment)):
         clusters = layer_kernels.Clusters(assignment, ptr, real[1])
         return _by_kernels(x, source, copies, real[0], clusters, True, layers)
     hidden = _apply(layers, rows_at(x, source))
-    if copies is not None and source is not None:
-        copies = copies.index_select(0, source)
-    return pool_relu(hidden, ptr, assignment, times=copies)
+    times = None if copies is None or source is None else copies.index_select(0, source)
+    return pool_relu(hidden, ptr, assignment, times=times)
 
 
 def layers_rows(
@@ -77,7 +78,7 @@ def _has_kernel(
     x: Features, source: Tensor | None, layers: Sequence[tuple[Tensor, Tensor]], rows: int
 ) -> bool:
     """Rows are gathered from tables alone, and those of a replica are counted in 32 bits."""
-    known = source is None or isinstance(x, FeatureTable)
+    known = isinstance(x, FeatureTable) == (source is not None)
     widest = max(side for weight, _ in layers for side in weight.shape[1:])
     few = rows // len(layers[0][0]) * widest < 2**31
     return known and few and has_kernel(layers[0][1], rows)

@@ -94,7 +94,7 @@ class NodeNorm(_Norm):
             times: how often every row counts, once if this is left out; 0 for padding, which
                 becomes 0.
         """
-        width = x.size(1)
+        width, padded = x.size(1), times is not None
         times = x.new_ones(len(x)) if times is None else times
         weight, bias, mean, var = (
             t.view(-1, width) for t in (self.weight, self.bias, self.mean, self.var)
@@ -116,7 +116,8 @@ class NodeNorm(_Norm):
                 seen_var.lerp_(var * total / (total - 1).clamp(min=1), MOMENTUM)
         slope = (var + EPSILON).rsqrt() * weight.unsqueeze(1)
         out = ((parts - mean) * slope + bias.unsqueeze(1)).view_as(x)
-        out = torch.where(times.unsqueeze(1) > 0, out, 0)
+        if padded:
+            out = torch.where(times.unsqueeze(1) > 0, out, 0)
         return out.relu() if self.relu else out
 
 

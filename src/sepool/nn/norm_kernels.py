@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
+from sepool.nn.kernels import relu
 
 ROWS, WIDTH = 16, 64  # of a tile
 AHEAD = 4  # tiles that are on their way at a time
@@ -109,7 +110,7 @@ def _normalise(x, times, weight, bias, seen_mean, seen_var, counts, means, squar
             values = tl.load(x + here, mask=inside, other=0.0)
             values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
             if RELU:
-                values = tl.maximum(values, 0.0)
+                values = relu(values)
             written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
             tl.store(out + here, tl.where(inside, values, 0.0), mask=written)
 

@@ -71,7 +71,7 @@ def pool_relu(
 
     Where it is said, every row counts so many ``times``; they are sorted by cluster then.
     """
-    assert times is None or order is None
+    assert times is None or order is None, "rows that count several times are sorted already"
     given = x, ptr, assignment, order, times
     summed: Tensor = _PoolRelu.apply(*given)  # type: ignore[no-untyped-call]
     return summed

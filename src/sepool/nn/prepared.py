@@ -18,8 +18,9 @@ class PreparedBatch:
     """What a model needs of a batch, and nothing that changes while it is trained.
 
     Attributes:
-        x: the features of every node, or what the first convolution gathers of them.
-        gathered: whether ``x`` is the latter.
+        x: the features of every node, or what the first convolution gathers of them; or a table
+            of either, from which nodes have their rows by ``source``.
+        gathered: whether it is what is gathered.
         levels: the hierarchy of the batch.
         prepared: what a convolution needs of a level, by level.
         link: the summed input features of every graph, where a model wants them.

@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 from sepool.nn.gpu import COUNTS
+from sepool.nn.kernels import relu
 
 
 @triton.jit
@@ -28,7 +29,8 @@ def _high(x):
 def _dot(a, b, total):
     """``a b + total``, as exact as float32: of both factors the high part and what is left of it.
 
-    Triton's tf32x3 does the same, and looks for infinite numbers besides, which takes longer.
+    Triton's tf32x3 does the same, and looks for infinite numbers besides, which takes longer. Here
+    these become NaN, which nothing that follows hides.
     """
     high, other = _high(a), _high(b)
     total = tl.dot(a - high, other, total, input_precision="tf32")
@@ -85,7 +87,7 @@ def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDT
         total = _multiply(total, x + first * stride if OWN else x, line, reach,
                           weight + replica * depth * WIDTH, column, there, stride, depth, WIDTH,
                           OWN, DEEP)  # fmt: skip
-    total = tl.where(there[:, None], tl.maximum(total, 0.0) if RELU else total, 0.0)
+    total = tl.where(there[:, None], relu(total) if RELU else total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
 
@@ -121,7 +123,7 @@ def pooled_product(x, source, reach, copies, real, weight, bias, ptr, assignment
         if COPIES:
             taken = tl.load(source + begin + row, mask=there, other=0)
             total *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
-        total = tl.where(there[:, None], tl.maximum(total, 0.0), 0.0)
+        total = tl.where(there[:, None], relu(total), 0.0)
         inside = there[:, None] & wide[None, :]
         here = gate + begin * WIDTH + row[:, None] * WIDTH + column[None, :]
         tl.store(here, (total > 0).to(tl.int8), mask=inside)
@@ -160,8 +162,7 @@ def _pull(above, assignment, hidden, copies, source, first, row, column, there, 
 @triton.jit
 def _add_rows(total, added, start, end, x, source, copies, above, assignment, hidden, first, k,
               column, stride, WIDTH: tl.constexpr, OWN: tl.constexpr, GATED: tl.constexpr,
-              SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
-              WIDE: tl.constexpr):  # fmt: skip
+              SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr):  # fmt: skip
     """What some rows add to the gradients of weights and biases."""
     for lowest in range(start, end, TALL):
         row = lowest + tl.arange(0, TALL)
@@ -198,7 +199,7 @@ def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sum
     if OWN:
         total, added = _add_rows(total, added, begin, end, x, source, copies, above, assignment,
                                  hidden, first, k, column, stride, WIDTH, OWN, GATED, SUMMED,
-                                 COPIES, TALL, WIDE)  # fmt: skip
+                                 COPIES, TALL)  # fmt: skip
     else:
         for lowest in range(begin, end, AHEAD):
             row = lowest + tl.arange(0, AHEAD)
@@ -208,7 +209,7 @@ def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sum
                 total, added = _add_rows(total, added, lowest, min(lowest + AHEAD, end), x, source,
                                          copies, above, assignment, hidden, first, k, column,
                                          stride, WIDTH, OWN, GATED, SUMMED, COPIES,
-                                         TALL, WIDE)  # fmt: skip
+                                         TALL)  # fmt: skip
     wide = column < WIDTH
     here = out + (replica * parts + part) * depth * WIDTH + k[:, None] * WIDTH + column[None, :]
     tl.store(here, total, mask=(k < depth)[:, None] & wide[None, :])
