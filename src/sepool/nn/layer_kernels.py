@@ -21,6 +21,8 @@ GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
 MANY = 256  # columns, from which on twice as many in a tile are faster
 PARTS, PART = 16, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
+Flags = tuple[bool, bool, bool]  # GATED, SUMMED and COPIES of the kernels
+
 
 class Clusters(NamedTuple):
     """What rows are summed to.
@@ -71,42 +73,67 @@ class Rows(NamedTuple):
         source, reach = (self.real if t is None else t for t in (self.source, self.reach))
         return source, reach, self.x if self.copies is None else self.copies
 
+    def parents(self) -> Tensor:
+        """The cluster of every node for kernels; anything stands for it where there is none."""
+        return self.real if self.clusters is None else self.clusters.assignment
+
+    def before(self, kept: Sequence[Tensor]) -> tuple[Tensor, bool]:
+        """What a layer takes after those that are kept, and whether every node has a row there."""
+        return (kept[-1], True) if kept else (self.x, self.source is None)
+
 
 def products(
     given: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor], relu: bool = True
 ) -> tuple[Tensor, list[Tensor]]:
-    """``x W + b`` and its ReLU, again and again; the last one without, or summed to clusters.
+    """``x W + b`` and its ReLU, again and again; the last may stay without, or is summed.
 
     Returns that, and what the gradients need of every layer: the layer itself, but of one that is
     summed only where the ReLU let something through. Weights and biases, one a replica, are
     contiguous.
     """
     kept: list[Tensor] = []
-    for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        replicas, depth, width = weight.shape
-        x, own = (kept[-1], True) if kept else (given.x, given.source is None)
-        last = i + 1 == len(weights)
-        source, reach, copies = given.pointers()
-        if last and given.clusters is not None:
-            assignment, ptr, real = given.clusters
-            gate = torch.empty(given.size, width, dtype=torch.int8, device=x.device)
-            room = (len(ptr) - 1) // replicas
-            out = x.new_empty(replicas * room, width)
-            tile = _at_most(POOLED, WIDE=width)
-            grid = triton.cdiv(room, tile["CLUSTERS"]), triton.cdiv(width, tile["WIDE"]), replicas
-            pooled_product[grid](
-                x, source, reach, copies, real, weight, bias, ptr, assignment, gate, out,
-                room, x.size(1), depth, width, own, given.copies is not None, **tile,
-            )  # fmt: skip
-            return out, [*kept, gate]
-        kept.append(x.new_empty(given.size, width))
-        tile = _at_most(PRODUCT, WIDE=width)
-        grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(width, tile["WIDE"]), replicas
-        product[grid](
-            x, source, reach, given.real, weight, bias, kept[-1],
-            given.nodes, x.size(1), depth, width, own, relu or not last, **tile,
-        )  # fmt: skip
+    layers = list(zip(weights, biases, strict=True))
+    for weight, bias in layers[:-1]:
+        kept.append(_product(given, kept, weight, bias, True))
+    if given.clusters is not None:
+        out, gate = _pooled(given, given.clusters, kept, *layers[-1])
+        return out, [*kept, gate]
+    kept.append(_product(given, kept, *layers[-1], relu))
     return kept[-1], kept
+
+
+def _product(
+    given: Rows, kept: Sequence[Tensor], weight: Tensor, bias: Tensor, relu: bool
+) -> Tensor:
+    """The next layer, after those that are kept."""
+    (replicas, depth, width), (x, own) = weight.shape, given.before(kept)
+    out = x.new_empty(given.size, width)
+    tile = _at_most(PRODUCT, WIDE=width)
+    grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(width, tile["WIDE"]), replicas
+    source, reach, _ = given.pointers()
+    product[grid](
+        x, source, reach, given.real, weight, bias, out,
+        given.nodes, x.size(1), depth, width, own, relu, **tile,
+    )  # fmt: skip
+    return out
+
+
+def _pooled(
+    given: Rows, clusters: Clusters, kept: Sequence[Tensor], weight: Tensor, bias: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The last layer summed to clusters, and where its ReLU let something through."""
+    (replicas, depth, width), (x, own) = weight.shape, given.before(kept)
+    assignment, ptr, real = clusters
+    room = (len(ptr) - 1) // replicas
+    out = x.new_empty(replicas * room, width)
+    gate = torch.empty(given.size, width, dtype=torch.int8, device=x.device)
+    tile = _at_most(POOLED, WIDE=width)
+    grid = triton.cdiv(room, tile["CLUSTERS"]), triton.cdiv(width, tile["WIDE"]), replicas
+    pooled_product[grid](
+        x, *given.pointers(), real, weight, bias, ptr, assignment, gate, out,
+        room, x.size(1), depth, width, own, given.copies is not None, **tile,
+    )  # fmt: skip
+    return out, gate
 
 
 def gradients(
@@ -124,33 +151,58 @@ def gradients(
     to_weights: list[Tensor] = []
     to_biases: list[Tensor] = []
     above, summed = above.contiguous(), given.clusters is not None
-    parents = given.real if given.clusters is None else given.clusters.assignment
-    parts = min(PARTS, triton.cdiv(given.nodes, PART))
+    flags = relu, summed, summed and given.copies is not None
     for i in reversed(range(len(weights))):
-        replicas, depth, width = weights[i].shape
-        x, own = (kept[i - 1], True) if i else (given.x, given.source is None)
-        last = i + 1 == len(weights)
-        flags = last and relu, last and summed, last and summed and given.copies is not None
-        source, reach, copies = given.pointers()
-        told = given.real, above, parents, kept[i]
-        out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-        tile = _gradient_tile(depth, width)
-        tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
-        gradient[(tiles, parts, replicas)](
-            x, source, reach, copies, *told, out, sums,
-            given.nodes, x.size(1), depth, width, own, *flags, **tile,
-        )  # fmt: skip
-        to_weights.insert(0, out.sum(1) if parts > 1 else out[:, 0])
-        to_biases.insert(0, sums.sum(1) if parts > 1 else sums[:, 0])
+        layer = given, kept[:i], weights[i], kept[i], above, flags
+        to_weight, to_bias = _to_weights(*layer)
+        to_weights.insert(0, to_weight)
+        to_biases.insert(0, to_bias)
         if i or to_x:
-            above = x.new_empty(given.size, depth)
-            tile = _at_most(PRODUCT, WIDE=depth)
-            grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(depth, tile["WIDE"])
-            back[(*grid, replicas)](
-                x, source, copies, *told, weights[i], above,
-                given.nodes, depth, width, i > 0, *flags, **tile,
-            )  # fmt: skip
+            above = _to_rows(*layer)
+        flags = False, False, False  # a ReLU before has its gradient in `_to_rows`
     return above if to_x else None, to_weights, to_biases
+
+
+def _to_weights(
+    given: Rows,
+    before: Sequence[Tensor],
+    weight: Tensor,
+    hidden: Tensor,
+    above: Tensor,
+    flags: Flags,
+) -> tuple[Tensor, Tensor]:
+    """The gradients of the weights and biases of a layer, after those ``before`` it."""
+    (replicas, depth, width), (x, own) = weight.shape, given.before(before)
+    parts = min(PARTS, triton.cdiv(given.nodes, PART))
+    out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
+    tile = _gradient_tile(depth, width)
+    tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
+    gradient[(tiles, parts, replicas)](
+        x, *given.pointers(), given.real, above, given.parents(), hidden, out, sums,
+        given.nodes, x.size(1), depth, width, own, *flags, **tile,
+    )  # fmt: skip
+    return (out.sum(1), sums.sum(1)) if parts > 1 else (out[:, 0], sums[:, 0])
+
+
+def _to_rows(
+    given: Rows,
+    before: Sequence[Tensor],
+    weight: Tensor,
+    hidden: Tensor,
+    above: Tensor,
+    flags: Flags,
+) -> Tensor:
+    """The gradient of what a layer took, and of the ReLU that came before, if one did."""
+    (replicas, depth, width), (x, _) = weight.shape, given.before(before)
+    out = x.new_empty(given.size, depth)
+    tile = _at_most(PRODUCT, WIDE=depth)
+    grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(depth, tile["WIDE"]), replicas
+    source, _, copies = given.pointers()
+    back[grid](
+        x, source, copies, given.real, above, given.parents(), hidden, weight, out,
+        given.nodes, depth, width, bool(before), *flags, **tile,
+    )  # fmt: skip
+    return out
 
 
 def _gradient_tile(depth: int, width: int) -> dict[str, int]:
