@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -47,26 +48,32 @@ def _show(options: argparse.Namespace, dataset: str, place: int) -> None:
     units = protocol.units(
         [dataset], ["SEP-G"], [options.tree], seeds=options.seeds, configs=[place]
     )
-    on_gpu = options.device.startswith("cuda")
     step = make_lockstep(units, protocol, Path(options.data), options.device)
     for epoch in range(2):  # kernels are compiled, and steps recorded
         step.advance(epoch)
+    spent, times, calls = profiled(lambda: step.advance(2), options.device)
+    config = units[0].config.changes()
+    print(f"{dataset} {config}, {len(units)} trainings: an epoch {1e3 * spent:.0f} ms")
+    for name, busy in times.most_common(options.top):
+        print(f"{1e3 * busy:9.1f} ms {calls[name]:6} calls  {name[:80]}")
+
+
+def profiled(work: Callable[[], object], device: str) -> tuple[float, Counter[str], Counter[str]]:
+    """The seconds that some work took, those in every kernel, and how often each was called."""
+    on_gpu = device.startswith("cuda")
     activity = ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU
     with profile(activities=[activity]) as profiler:
         began = perf_counter()
-        step.advance(2)
+        work()
         if on_gpu:
             torch.cuda.synchronize()
         spent = perf_counter() - began
     times, calls = Counter[str](), Counter[str]()
     for event in profiler.key_averages():
         busy = event.self_device_time_total if on_gpu else event.self_cpu_time_total
-        times[event.key] += busy / 1e3
+        times[event.key] += busy / 1e6
         calls[event.key] += event.count
-    config = units[0].config.changes()
-    print(f"{dataset} {config}, {len(units)} trainings: an epoch {1e3 * spent:.0f} ms")
-    for name, busy in times.most_common(options.top):
-        print(f"{busy:9.1f} ms {calls[name]:6} calls  {name[:80]}")
+    return spent, times, calls
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ rows go where `sepool reproduce` puts them, so that the work is not lost.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -21,13 +22,14 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GCNConv
 
+from kernels import profiled
 from results import Recorder
 from sepool.bench.engines import RunOptions
 from sepool.bench.graphs import load_graphs, load_trees
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Rows
 from sepool.bench.run import Plan, run
-from sepool.bench.trainer import HEIGHT
+from sepool.bench.trainer import HEIGHT, make_lockstep
 from sepool.edges import pointers
 from sepool.nn import SEPG
 from sepool.packing import pack_blocks
@@ -130,10 +132,6 @@ def _kernel_share(
     """For every dataset: the share of an epoch's time in kernels, and the peak memory in GiB."""
     if not options.device.startswith("cuda"):
         return {}
-    from torch.profiler import ProfilerActivity, profile
-
-    from sepool.bench.trainer import make_lockstep
-
     shares = {}
     for dataset in datasets:
         units = PROTOCOLS["table1"].units([dataset], ["SEP-G"], ["best"], options.seeds)
@@ -142,14 +140,9 @@ def _kernel_share(
         torch.cuda.reset_peak_memory_stats()
         step.train_epoch(1)
         torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-            began = perf_counter()
-            step.train_epoch(2)
-            torch.cuda.synchronize()
-            spent = perf_counter() - began
-        busy = sum(event.self_device_time_total for event in profiler.key_averages()) / 1e6
+        spent, times, _ = profiled(partial(step.train_epoch, 2), options.device)
         memory = torch.cuda.max_memory_allocated() / 2**30
-        shares[dataset] = round(busy / spent, 3), round(memory, 2)
+        shares[dataset] = round(times.total() / spent, 3), round(memory, 2)
     return shares
 
 

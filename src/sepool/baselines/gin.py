@@ -43,6 +43,7 @@ class GIN(GraphModel):
                 x, source = conv.gather(rows_at(x, source), batch.prepared[0]), None
             x, source = apply(conv.first, x, batch, source=source), None
             x = self.norms[2 * i](x, times)
-            x = last = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
-            found.append(self.read(last, batch))
+            hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
+            found.append(self.read(hidden, batch))
+            x = hidden
         return torch.cat(found, 1)

@@ -108,8 +108,7 @@ def _product(
     """The next layer, after those that are kept."""
     (replicas, depth, width), (x, own) = weight.shape, given.before(kept)
     out = x.new_empty(given.size, width)
-    tile = _at_most(PRODUCT, WIDE=width)
-    grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(width, tile["WIDE"]), replicas
+    tile, grid = _tiles(PRODUCT, "TALL", given.nodes, width, replicas)
     source, reach, _ = given.pointers()
     product[grid](
         x, source, reach, given.real, weight, bias, out,
@@ -127,8 +126,7 @@ def _pooled(
     room = (len(ptr) - 1) // replicas
     out = x.new_empty(replicas * room, width)
     gate = torch.empty(given.size, width, dtype=torch.int8, device=x.device)
-    tile = _at_most(POOLED, WIDE=width)
-    grid = triton.cdiv(room, tile["CLUSTERS"]), triton.cdiv(width, tile["WIDE"]), replicas
+    tile, grid = _tiles(POOLED, "CLUSTERS", room, width, replicas)
     pooled_product[grid](
         x, *given.pointers(), real, weight, bias, ptr, assignment, gate, out,
         room, x.size(1), depth, width, own, given.copies is not None, **tile,
@@ -195,14 +193,21 @@ def _to_rows(
     """The gradient of what a layer took, and of the ReLU that came before, if one did."""
     (replicas, depth, width), (x, _) = weight.shape, given.before(before)
     out = x.new_empty(given.size, depth)
-    tile = _at_most(PRODUCT, WIDE=depth)
-    grid = triton.cdiv(given.nodes, tile["TALL"]), triton.cdiv(depth, tile["WIDE"]), replicas
+    tile, grid = _tiles(PRODUCT, "TALL", given.nodes, depth, replicas)
     source, _, copies = given.pointers()
     back[grid](
         x, source, copies, given.real, above, given.parents(), hidden, weight, out,
         given.nodes, depth, width, bool(before), *flags, **tile,
     )  # fmt: skip
     return out
+
+
+def _tiles(
+    tile: dict[str, int], side: str, lines: int, columns: int, replicas: int
+) -> tuple[dict[str, int], tuple[int, int, int]]:
+    """A tile for so many columns, and how many there are; ``side`` says how many lines it has."""
+    tile = _at_most(tile, WIDE=columns)
+    return tile, (triton.cdiv(lines, tile[side]), triton.cdiv(columns, tile["WIDE"]), replicas)
 
 
 def _gradient_tile(depth: int, width: int) -> dict[str, int]:

@@ -47,6 +47,15 @@ def _sum_members(member, values, total):
 
 
 @triton.jit
+def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
+    """A replica, where it begins and how many nodes it has; rows of it, and columns."""
+    replica = tl.program_id(2).to(tl.int64)
+    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
+    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
+    return replica, replica * rows, tl.load(real + replica).to(tl.int32), row, column
+
+
+@triton.jit
 def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH: tl.constexpr,
               OWN: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Adds ``x W`` of some rows, as far as these reach."""
@@ -74,14 +83,11 @@ def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDT
             OWN: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
             DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, and its ReLU or not; 0 for padding."""
-    replica = tl.program_id(2).to(tl.int64)
-    first = replica * rows
-    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
-    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
-    there = row < tl.load(real + replica).to(tl.int32)
+    replica, first, count, row, column = _tile(real, rows, TALL, WIDE)
+    there = row < count
     wide = column < WIDTH
     total = tl.zeros((TALL, WIDE), tl.float32)
-    if tl.program_id(0) * TALL < tl.load(real + replica):
+    if tl.program_id(0) * TALL < count:
         line = row if OWN else tl.load(source + first + row, mask=there, other=0)
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
         total = _multiply(total, x + first * stride if OWN else x, line, reach,
@@ -223,11 +229,7 @@ def back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
          SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
          DEEP: tl.constexpr):  # fmt: skip
     """The gradient of what a product took; where that was a ReLU, 0 where ``x`` is."""
-    replica = tl.program_id(2).to(tl.int64)
-    first = replica * rows
-    row = tl.program_id(0) * TALL + tl.arange(0, TALL)
-    column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
-    count = tl.load(real + replica).to(tl.int32)
+    replica, first, count, row, column = _tile(real, rows, TALL, WIDE)
     there = row < count
     wide = column < DEPTH
     total = tl.zeros((TALL, WIDE), tl.float32)
