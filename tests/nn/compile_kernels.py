@@ -70,17 +70,17 @@ def layers(aligned: bool) -> None:
     for own, relu, summed, copies in product((False, True), repeat=4):
         depth, width = (64, 2) if own else (369, 128)
         tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
-        attempt(product_kernels.product, {"OWN": own, "RELU": relu, **_sides(tile)}, aligned)
-        tile = layer_kernels._at_most(layer_kernels.POOLED, WIDE=width)
+        attempt(product_kernels.product, {"OWN": own, "RELU": relu, **tile}, aligned)
+        tile = layer_kernels._at_most(layer_kernels._pooled_tile(width), WIDE=width)
         flags = {"OWN": own, "COPIES": copies, "WIDTH": width}
-        attempt(product_kernels.pooled_product, {**flags, **_sides(tile)}, aligned)
+        attempt(product_kernels.pooled_product, {**flags, **tile}, aligned)
         flags |= {"GATED": relu or summed, "SUMMED": summed}
-        tile = layer_kernels._gradient_tile(depth, width)
-        attempt(product_kernels.gradient, {**flags, **_sides(tile)}, aligned)
+        tile = layer_kernels._gradient_tile(depth, width, copies)
+        attempt(product_kernels.gradient, {**flags, **tile}, aligned)
         flags |= {"RELU": own, "DEPTH": depth}
         del flags["OWN"]
         tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
-        attempt(product_kernels.back, {**flags, **_sides(tile)}, aligned)
+        attempt(product_kernels.back, {**flags, **tile}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
@@ -143,12 +143,13 @@ def baselines() -> None:
             attempt(norm_kernels._gradient, {"RELU": relu, **sides}, aligned)
 
 
-def _sides(tile: dict[str, int]) -> dict[str, int]:
-    return {name: side for name, side in tile.items() if name.isupper()}
+def attempt(kernel: Any, told: dict[str, Any], aligned: bool) -> None:
+    """Compiles a kernel with constants (in capitals) and options, as they are told at its launch.
 
-
-def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
-    """Compiles a kernel; aligned: all numbers are multiples of 16, which Triton makes use of."""
+    Aligned: all numbers are multiples of 16, which Triton makes use of.
+    """
+    constants = {name: value for name, value in told.items() if name.isupper()}
+    options = {name: value for name, value in told.items() if not name.isupper()}
     types = {name: _type(kernel, name, constants) for name in kernel.arg_names}
     special = [not parameter.do_not_specialize for parameter in kernel.params]
     even = [
@@ -163,9 +164,9 @@ def attempt(kernel: Any, constants: dict[str, Any], aligned: bool) -> None:
         attrs={(place,): [["tt.divisibility", 16]] for place in even},
     )
     try:
-        triton.compile(source, target=TARGET)
+        triton.compile(source, target=TARGET, options=options)
     except RuntimeError as error:
-        print(kernel.__name__, constants, "aligned" if aligned else "", error)
+        print(kernel.__name__, told, "aligned" if aligned else "", error)
 
 
 def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:

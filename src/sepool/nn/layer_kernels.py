@@ -14,12 +14,15 @@ from torch import Tensor
 
 from sepool.nn.product_kernels import back, gradient, pooled_product, product
 
-# Rows, columns and summands of a tile; warps that share it. The fastest of some 20 on an H200.
+# Rows, columns and summands of a tile; warps that share it, registers that a thread gets at most,
+# so that more programs run at a time. The fastest of some 20 on an H200.
 PRODUCT = {"TALL": 128, "WIDE": 64, "DEEP": 16, "num_warps": 4}
-POOLED = {"TALL": 32, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4}
-GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4}
+POOLED = {"TALL": 32, "WIDE": 64, "DEEP": 16, "CLUSTERS": 16, "num_warps": 4, "maxnreg": 96}
+POOLED_WIDE = {**POOLED, "WIDE": 128, "num_stages": 2, "maxnreg": 128}  # from 128 columns on
+GRADIENT = {"TALL": 32, "WIDE": 64, "DEEP": 64, "AHEAD": 128, "num_warps": 4, "num_stages": 1}
+GRADIENT_REGISTERS = 128  # of small tiles, unless rows are multiplied besides
 MANY = 256  # columns, from which on twice as many in a tile are faster
-PARTS, PART = 16, 512  # of every replica, at most, and its rows, at least: gradients are summed
+PARTS, PART = 32, 512  # of every replica, at most, and its rows, at least: gradients are summed
 
 Flags = tuple[bool, bool, bool]  # GATED, SUMMED and COPIES of the kernels
 
@@ -126,7 +129,7 @@ def _pooled(
     room = (len(ptr) - 1) // replicas
     out = x.new_empty(replicas * room, width)
     gate = torch.empty(given.size, width, dtype=torch.int8, device=x.device)
-    tile, grid = _tiles(POOLED, "CLUSTERS", room, width, replicas)
+    tile, grid = _tiles(_pooled_tile(width), "CLUSTERS", room, width, replicas)
     pooled_product[grid](
         x, *given.pointers(), real, weight, bias, ptr, assignment, gate, out,
         room, x.size(1), depth, width, own, given.copies is not None, **tile,
@@ -173,7 +176,7 @@ def _to_weights(
     (replicas, depth, width), (x, own) = weight.shape, given.before(before)
     parts = min(PARTS, triton.cdiv(given.nodes, PART))
     out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
-    tile = _gradient_tile(depth, width)
+    tile = _gradient_tile(depth, width, copies=flags[-1])
     tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
     gradient[(tiles, parts, replicas)](
         x, *given.pointers(), given.real, above, given.parents(), hidden, out, sums,
@@ -210,9 +213,14 @@ def _tiles(
     return tile, (triton.cdiv(lines, tile[side]), triton.cdiv(columns, tile["WIDE"]), replicas)
 
 
-def _gradient_tile(depth: int, width: int) -> dict[str, int]:
-    deep = GRADIENT["DEEP"] * (2 if depth > MANY else 1)
-    return _at_most({**GRADIENT, "DEEP": deep}, DEEP=depth, WIDE=width)
+def _pooled_tile(width: int) -> dict[str, int]:
+    return POOLED if width < POOLED_WIDE["WIDE"] else POOLED_WIDE
+
+
+def _gradient_tile(depth: int, width: int, copies: bool) -> dict[str, int]:
+    many = {"DEEP": 2 * GRADIENT["DEEP"]} if depth > MANY else {}
+    few = {} if many or copies else {"maxnreg": GRADIENT_REGISTERS}
+    return _at_most({**GRADIENT, **many, **few}, DEEP=depth, WIDE=width)
 
 
 def _at_most(tile: dict[str, int], **numbers: int) -> dict[str, int]:
