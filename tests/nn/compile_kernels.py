@@ -17,7 +17,14 @@ from sepool.baselines import (
     selection_kernels,
 )
 from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
-from sepool.nn import kernels, layer_kernels, norm_kernels, product_kernels, softmax_kernels
+from sepool.nn import (
+    attention_kernels,
+    kernels,
+    layer_kernels,
+    norm_kernels,
+    product_kernels,
+    softmax_kernels,
+)
 
 TARGET = GPUTarget("cuda", 90, 32)
 NUMBERS = ("rows", "width", "depth", "lines", "replicas", "start", "end")
@@ -61,6 +68,7 @@ def main() -> None:
             attempt(step_kernels._losses, {"ROWS": step_kernels.ROWS, "WIDTH": width}, aligned)
     for aligned in (False, True):
         layers(aligned)
+        attention(aligned)
         cut_batches(aligned)
     baselines()
 
@@ -81,6 +89,17 @@ def layers(aligned: bool) -> None:
         del flags["OWN"]
         tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
         attempt(product_kernels.back, {**flags, **tile}, aligned)
+
+
+def attention(aligned: bool) -> None:
+    """Compiles attention and its gradients, of narrow rows and of the widest."""
+    for width, extra in product((4, 64, attention_kernels.WIDEST), (False, True)):
+        sides = dict(zip(("ROWS", "WIDTH"), attention_kernels._launch(1, width)[1], strict=True))
+        told = {"SLOPE": 0.2, "EXTRA": extra, "AHEAD": attention_kernels.AHEAD, **sides}
+        entries = {"ENTRIES": attention_kernels.ENTRIES}
+        attempt(attention_kernels._attend, {**told, **entries}, aligned)
+        attempt(attention_kernels._to_targets, told, aligned)
+        attempt(attention_kernels._to_sources, told, aligned)
 
 
 def cut_batches(aligned: bool) -> None:

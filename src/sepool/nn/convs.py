@@ -11,14 +11,14 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sepool.nn.adjacency import Adjacency, attend, edge_softmax
+from sepool.nn.adjacency import Adjacency
+from sepool.nn.attention import attention
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_rows
 from sepool.nn.linear import Linear, affine
-from sepool.nn.ops import row_sums, rows_at, rows_like, unpool
+from sepool.nn.ops import row_sums, rows_at, rows_like
 
 
 class Prepared(NamedTuple):
@@ -261,7 +261,8 @@ class GAT(Conv):
     def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The new features of every node."""
         scores = affine(x, *self._scoring())
-        return self._attend(affine(x, self.linear.weight, self.bias), scores, prepared)
+        seen = affine(x, self.linear.weight, self.bias)  # shares sum to 1: the bias can be in it
+        return attention(prepared.adjacency, seen, scores, prepared.node)
 
     def of_replicas(
         self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
@@ -269,23 +270,12 @@ class GAT(Conv):
         """The same, and padding is spared."""
         layers = (self.linear.weight, self.bias), self._scoring()
         seen, scores = (layers_rows(x, [layer], real, source, relu=False) for layer in layers)
-        return self._attend(seen, scores, prepared)
+        return attention(prepared.adjacency, seen, scores, prepared.node)
 
     def _scoring(self) -> tuple[Tensor, Tensor]:
         """``W a`` and no bias: ``x (W a)`` gives the scores without ``x W``, also backward."""
         weight = self.linear.weight @ self.score.weight
         return weight, weight.new_zeros(*weight.shape[:-2], weight.size(-1))
-
-    def _attend(self, x: Tensor, scores: Tensor, prepared: Prepared) -> Tensor:
-        """What every node sees of ``x W + b``: its weights sum to 1, so that ``b`` is in it."""
-        a = prepared.adjacency
-        target, source = scores.unbind(-1)
-        ptr, _, order = a.transpose()
-        score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
-        score = F.leaky_relu(score, 0.2)
-        if prepared.node is not None:  # a neighbour that is many weighs as many
-            score = score + rows_like(prepared.node.index_select(0, a.index), score)
-        return attend(a, x, edge_softmax(a, score))
 
     def reset_parameters(self) -> None:
         """Draws new weights; the bias is 0."""
