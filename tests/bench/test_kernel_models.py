@@ -27,7 +27,7 @@ KERNELS = (
     *((module, "sepool.nn", "kernels") for module in (ops, dropout)),
     (attention, "sepool.nn", "attention_kernels"),
     (layers, "sepool.nn", "layer_kernels"),
-    (norm, "sepool.nn", "norm_kernels"),
+    *((module, "sepool.nn", "norm_kernels") for module in (layers, norm)),
     (softmax, "sepool.nn", "softmax_kernels"),
     (dense, "sepool.baselines", "dense_kernels"),
     (largest, "sepool.baselines", "largest_kernels"),

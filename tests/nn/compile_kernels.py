@@ -53,7 +53,7 @@ def main() -> None:
         for relu in (False, True):
             flags = {"RELU": relu, "AHEAD": kernels.AHEAD}
             attempt(kernels._sum_long, {**flags, **tile}, aligned)
-        attempt(kernels._copy_rows, {"GATE": True, "TIMES": True, **tile}, aligned)
+        attempt(kernels._copy_rows, {"GATE": True, "TIMES": True, "BASE": True, **tile}, aligned)
         attempt(kernels._dot_rows, tile, aligned)
         for side in (False, True):
             attempt(kernels._drop_rows, {"SIDE": side, **tile}, aligned)
@@ -155,11 +155,16 @@ def baselines() -> None:
         names = ("CHUNKS", "AHEAD", "ROWS", "WIDTH")
         sides = dict(zip(names, norm_kernels._grid(1, width)[1], strict=True))
         attempt(norm_kernels._moments, sides, aligned)
-        for relu in (False, True):
-            numbers = {"EPSILON": 1e-5, "MOMENTUM": 0.1, "RELU": relu, **sides}
-            attempt(norm_kernels._normalise, numbers, aligned)
-            attempt(norm_kernels._gradient_sums, {"RELU": relu, **sides}, aligned)
-            attempt(norm_kernels._gradient, {"RELU": relu, **sides}, aligned)
+        numbers = {"EPSILON": 1e-5, "MOMENTUM": 0.1}
+        joined = {name: sides[name] for name in ("CHUNKS", "WIDTH")}
+        attempt(norm_kernels._join, {**numbers, **joined}, aligned)
+        pooled = {name: sides[name] for name in ("AHEAD", "ROWS", "WIDTH")}
+        attempt(norm_kernels._pool, pooled, aligned)
+        for relu, summed in product((False, True), repeat=2):
+            attempt(norm_kernels._normalise, {"RELU": relu, **sides}, aligned)
+            flags = {"RELU": relu, "POOLED": summed}
+            attempt(norm_kernels._gradient_sums, {**flags, **sides}, aligned)
+            attempt(norm_kernels._gradient, {**flags, "GATED": summed, **sides}, aligned)
 
 
 def attempt(kernel: Any, told: dict[str, Any], aligned: bool) -> None:

@@ -87,7 +87,9 @@ def test_copies_of_rows(width):
     opened = torch.where(gate > 0, x[column], 0.0)
     assert torch.equal(kernels.copy_rows(x, column, gate), opened)
     times = torch.randint(1, 4, (len(column),), device=DEVICE).float()
-    assert torch.equal(kernels.copy_rows(x, column, gate, times), opened * times[:, None])
+    counted = opened * times[:, None]
+    assert torch.equal(kernels.copy_rows(x, column, gate, times), counted)
+    assert torch.equal(kernels.copy_rows(x, column, gate, times, base=gate), gate + counted)
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 5), (40, 4, 64), (0, 2, 3)])

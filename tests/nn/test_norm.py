@@ -53,11 +53,11 @@ def test_norm_is_that_of_pytorch_without_padding():
         assert not later[r, count:].any()
 
 
-@pytest.mark.parametrize("relu", [False, True])
-@pytest.mark.parametrize(("rows", "width"), [(5, 3), (70, 70), (300, 3), (1500, 3)])
-def test_kernels_equal_the_definition(relu, rows, width):
-    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    kernels = pytest.importorskip("sepool.nn.norm_kernels")
+def compare(rows, width, relu, use):
+    """Normalisation of two replicas by kernels, as ``use`` does it, and by its definition.
+
+    Returns what both gave: the result, what was seen, and the gradients.
+    """
     replicas, generator = 2, torch.Generator().manual_seed(0)
 
     def draw(*shape):
@@ -66,23 +66,69 @@ def test_kernels_equal_the_definition(relu, rows, width):
     def column():  # of a wider table, as the weights of a training are
         return draw(replicas, width + 5)[:, 2 : width + 2]
 
-    x, above = 3 * draw(replicas * rows, width) + 10, draw(replicas * rows, width)
+    x = 3 * draw(replicas * rows, width) + 4
     times = torch.randint(0, 3, (replicas * rows,), generator=generator).float().to(DEVICE)
     times[:rows] = 0  # of the first replica nothing counts
     weight, bias, mean, var = column(), column(), column(), column().abs_()
     inputs = [tensor.detach().double().requires_grad_() for tensor in (x, weight, bias)]
     norm = NodeNorm(width, replicas, relu).to(DEVICE).double()
     norm.mean.copy_(mean), norm.var.copy_(var)
-    values = {"weight": inputs[1], "bias": inputs[2]}
-    expected = torch.func.functional_call(norm, values, (inputs[0], times.double()))
+
+    def by_definition(seen):
+        values = {"weight": inputs[1], "bias": inputs[2]}
+        return torch.func.functional_call(norm, values, (seen, times.double()))
+
+    law = (weight, bias, mean, var, norms.EPSILON, norms.MOMENTUM)
+    found, expected, above = use(x, times, law, by_definition, inputs[0], draw)
     grads = torch.autograd.grad(expected, inputs, above.double())
-    x[times == 0], above[times == 0] = torch.nan, torch.nan  # padding, which nobody reads
-    state = x, times, weight, bias, mean, var
-    out, known = kernels.normalise(*state, norms.EPSILON, norms.MOMENTUM, relu)
-    found = kernels.gradient(x, out, above, times, weight, known, relu)
-    pairs = zip((out, mean, var, *found), (expected, norm.mean, norm.var, *grads), strict=True)
-    for mine, wanted in pairs:
+    for mine, wanted in zip(
+        (*found[:1], mean, var, *found[1:]), (expected, norm.mean, norm.var, *grads), strict=True
+    ):
         torch.testing.assert_close(mine, wanted.float(), atol=2e-4, rtol=1e-4)
+
+
+SIZES = pytest.mark.parametrize(("rows", "width"), [(5, 3), (70, 70), (300, 3), (1500, 3)])
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@SIZES
+def test_kernels_equal_the_definition(relu, rows, width):
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    kernels = pytest.importorskip("sepool.nn.norm_kernels")
+
+    def use(x, times, law, by_definition, leaf, draw):
+        expected, above = by_definition(leaf), draw(*x.shape)
+        x[times == 0], above[times == 0] = torch.nan, torch.nan  # padding, which nobody reads
+        law = kernels.Law(*law)
+        out, known = kernels.normalise(x, times, law, relu)
+        found = kernels.gradient(x, above, times, *law[:2], known, relu)
+        above[times == 0] = 0
+        return (out, *found), expected, above
+
+    compare(rows, width, relu, use)
+
+
+@SIZES
+def test_kernels_that_sum_to_clusters(rows, width):
+    """Of rows that are a ReLU; clusters of unequal sizes, of which one is empty."""
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    kernels = pytest.importorskip("sepool.nn.norm_kernels")
+    ends = torch.tensor([0, 2, 2, rows - 2, rows])
+    ptr = torch.cat([ends[:-1], ends + rows]).to(DEVICE)
+    assignment = torch.arange(8, device=DEVICE).repeat_interleave(ptr.diff())
+
+    def use(x, times, law, by_definition, leaf, draw):
+        hidden = by_definition(leaf.relu()).relu() * times.double()[:, None]
+        expected = hidden.new_zeros(8, width).index_add(0, assignment, hidden)
+        above = draw(8, width)
+        x = x.relu()
+        x[times == 0] = torch.nan
+        law = kernels.Law(*law)
+        out, known = kernels.normalise_pool(x, times, law, ptr)
+        found = kernels.gradient(x, above, times, *law[:2], known, True, assignment, gated=True)
+        return (out, *found), expected, above
+
+    compare(rows, width, False, use)
 
 
 def test_a_row_counts_as_often_as_it_says():

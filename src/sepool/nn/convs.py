@@ -142,15 +142,22 @@ class GIN(GatheringConv):
     """
 
     as_torch = True
+    node_is_loop = True
 
     def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
         super().__init__()
         self.first = Linear(in_channels, out_channels, replicas=replicas)
         self.second = Linear(out_channels, out_channels, replicas=replicas)
 
+    @staticmethod
+    def prepare(a: Adjacency) -> Prepared:
+        """The adjacency, and loops of weight 1."""
+        return Prepared(a, torch.ones(a.num_nodes, 1, device=a.ptr.device))
+
     def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """``X + A X``."""
-        return x + prepared.adjacency.propagate(x)
+        """``X + A X``; loops are entries of the adjacency where `node` is None."""
+        seen = prepared.adjacency.propagate(x)
+        return seen if prepared.node is None else x + seen
 
     def combine(self, gathered: Tensor) -> Tensor:
         """The perceptron."""

@@ -80,8 +80,9 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _copy_rows(x, index, gate, times, out, rows, length, width, GATE: tl.constexpr,
-               TIMES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+def _copy_rows(x, index, gate, times, base, out, rows, length, width, GATE: tl.constexpr,
+               TIMES: tl.constexpr, BASE: tl.constexpr, ROWS: tl.constexpr,
+               WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (row < rows)[:, None] & (column < width)[None, :]
@@ -93,6 +94,8 @@ def _copy_rows(x, index, gate, times, out, rows, length, width, GATE: tl.constex
         values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
     if TIMES:
         values *= tl.load(times + row, mask=row < rows, other=0.0)[:, None]
+    if BASE:
+        values += tl.load(base + place, mask=inside, other=0.0)
     tl.store(out + place, values, mask=inside)
 
 
@@ -152,15 +155,19 @@ def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
 
 
 def copy_rows(
-    x: Tensor, index: Tensor, gate: Tensor | None = None, times: Tensor | None = None
+    x: Tensor,
+    index: Tensor,
+    gate: Tensor | None = None,
+    times: Tensor | None = None,
+    base: Tensor | None = None,
 ) -> Tensor:
-    """``times x[index]``, and 0 wherever the gate is not above 0 or the index is beyond ``x``."""
+    """``base + times x[index]``, the latter 0 where the gate is not above 0, or beyond ``x``."""
     x, width = x.contiguous(), x.size(1)
     out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
     if out.numel():
         grid, *tile = _tiles(len(index), width)
-        told = [x if tensor is None else tensor.contiguous() for tensor in (gate, times)]
-        flags = gate is not None, times is not None
+        told = [x if tensor is None else tensor.contiguous() for tensor in (gate, times, base)]
+        flags = gate is not None, times is not None, base is not None
         _copy_rows[grid](x, index, *told, out, len(index), len(x), width, *flags, *tile)
     return out
 

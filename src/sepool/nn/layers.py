@@ -1,4 +1,4 @@
-"""Linear layers of replicas, and the ReLU and the sum over clusters that may follow, in one go.
+"""Linear layers of replicas, and what may follow, in one go: normalisation, ReLU, sums to clusters.
 
 On a GPU by kernels that know where the padding of a replica begins; see `sepool.nn.layer_kernels`.
 """
@@ -14,9 +14,11 @@ from torch.autograd import Function
 
 from sepool.nn.feature_table import Features, FeatureTable
 from sepool.nn.gpu import load_kernels
+from sepool.nn.norm import EPSILON, MOMENTUM, NodeNorm
 from sepool.nn.ops import has_kernel, pool_relu, rows_at
 
 layer_kernels = load_kernels("sepool.nn.layer_kernels")
+norm_kernels = load_kernels("sepool.nn.norm_kernels")
 
 
 def layers_pool(
@@ -47,6 +49,34 @@ def layers_pool(
         return _by_kernels(x, source, copies, real[0], clusters, True, layers)
     hidden = _apply(layers, rows_at(x, source))
     times = None if copies is None or source is None else copies.index_select(0, source)
+    return pool_relu(hidden, ptr, assignment, times=times)
+
+
+def layers_norm_pool(
+    x: Features,
+    layers: Sequence[tuple[Tensor, Tensor]],
+    norm: NodeNorm,
+    times: Tensor | None,
+    real: Tensor,
+    ptr: Tensor,
+    assignment: Tensor,
+    source: Tensor | None = None,
+) -> Tensor:
+    """``S relu(norm(relu(x W + b)))`` for replicas; arguments as in `layers_pool`.
+
+    But ``real`` is of the nodes alone, and ``times`` is how often every one counts, not at all if
+    it is padding; None where all count once.
+    """
+    if (
+        times is not None
+        and norm.has_kernel(times)
+        and _has_kernel(x, source, layers, len(assignment))
+    ):
+        out: Tensor = _LayersNorm.apply(  # type: ignore[no-untyped-call]
+            *_by_table(x, source), real, times, ptr, assignment, *norm.by_replica(), *_flat(layers)
+        )
+        return out
+    hidden = norm(layers_rows(x, layers, real, source), times)
     return pool_relu(hidden, ptr, assignment, times=times)
 
 
@@ -93,28 +123,30 @@ def _by_kernels(
     relu: bool,
     layers: Sequence[tuple[Tensor, Tensor]],
 ) -> Tensor:
-    rows, reach, order = x, None, None
-    if isinstance(x, FeatureTable):
-        rows, reach, order = x.rows, x.reach, (x.feature, x.column)
-    flat = [tensor for layer in layers for tensor in layer]
     out: Tensor = _Layers.apply(  # type: ignore[no-untyped-call]
-        rows, source, reach, copies, real, clusters, order, relu, *flat
+        *_by_table(x, source), copies, real, clusters, relu, *_flat(layers)
     )
     return out
+
+
+def _by_table(x: Features, source: Tensor | None) -> tuple[Any, ...]:
+    """The features, the order of their columns, the row of every node and how far it reaches."""
+    if isinstance(x, FeatureTable):
+        return x.rows, (x.feature, x.column), source, x.reach
+    return x, None, source, None
+
+
+def _flat(layers: Sequence[tuple[Tensor, Tensor]]) -> list[Tensor]:
+    return [tensor for layer in layers for tensor in layer]
 
 
 class _Layers(Function):
     """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *given: Any) -> Tensor:
-        *rest, clusters, order, ctx.relu = given[:7]
-        weights = [weight.contiguous() for weight in given[7::2]]
-        biases = [bias.contiguous() for bias in given[8::2]]
-        ctx.column = None
-        if order is not None:
-            feature, ctx.column = order
-            weights[0] = weights[0].index_select(1, feature)
+    def forward(ctx: Any, x: Tensor, order: Any, *given: Any) -> Tensor:
+        *rest, clusters, ctx.relu = given[:6]
+        weights, biases, ctx.column = _sorted(order, given[6:])
         rows = (x.contiguous(), *rest)
         out, kept = layer_kernels.products(
             layer_kernels.Rows(*rows, clusters), weights, biases, ctx.relu
@@ -126,13 +158,64 @@ class _Layers(Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        rows, rest = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
-        weights, kept = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        rows, weights, kept = _halves(ctx.saved_tensors, 5)
         given = layer_kernels.Rows(*rows, ctx.clusters)
-        to_x, to_weights, to_biases = layer_kernels.gradients(
-            given, weights, kept, grad, ctx.relu, ctx.needs_input_grad[0]
+        to_x, *pairs = _gradients(ctx, given, weights, kept, grad, ctx.relu)
+        return to_x, *[None] * 7, *pairs
+
+
+class _LayersNorm(Function):
+    """Layers with ReLU, normalised, with ReLU again, and summed to clusters."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: Any, *given: Any) -> Tensor:
+        source, reach, real, times, ptr, assignment, *state = given[:10]
+        weights, biases, ctx.column = _sorted(order, given[10:])
+        rows = x.contiguous(), source, reach, None, real
+        hidden, kept = layer_kernels.products(layer_kernels.Rows(*rows, None), weights, biases)
+        law = norm_kernels.Law(*state, EPSILON, MOMENTUM)
+        out, known = norm_kernels.normalise_pool(hidden, times, law, ptr)
+        ctx.save_for_backward(*rows, times, *law[:2], known, assignment, *weights, *kept)
+        return cast("Tensor", out)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (*rows, times, weight, bias, known, assignment), weights, kept = _halves(
+            ctx.saved_tensors, 10
         )
-        if ctx.column is not None:
-            to_weights[0] = to_weights[0].index_select(1, ctx.column)
-        pairs = zip(to_weights, to_biases, strict=True)
-        return to_x, *[None] * 7, *[tensor for pair in pairs for tensor in pair]
+        above, *to_norm = norm_kernels.gradient(
+            kept[-1], grad.contiguous(), times, weight, bias, known, True, assignment, gated=True
+        )
+        given = layer_kernels.Rows(*rows, None)
+        to_x, *pairs = _gradients(ctx, given, weights, kept, above, relu=False)
+        return to_x, *[None] * 7, *to_norm, None, None, *pairs
+
+
+def _sorted(order: Any, flat: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Any]:
+    """Weights and biases for kernels, and the column of every feature, where a table sorts them."""
+    weights = [weight.contiguous() for weight in flat[::2]]
+    biases = [bias.contiguous() for bias in flat[1::2]]
+    if order is None:
+        return weights, biases, None
+    feature, column = order
+    weights[0] = weights[0].index_select(1, feature)
+    return weights, biases, column
+
+
+def _halves(saved: Sequence[Any], first: int) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """What was saved first, then the weights, and what the layers kept, equally many."""
+    middle = (first + len(saved)) // 2
+    return saved[:first], saved[first:middle], saved[middle:]
+
+
+def _gradients(
+    ctx: Any, given: Any, weights: Sequence[Any], kept: Sequence[Any], above: Tensor, relu: bool
+) -> list[Any]:
+    """Those of the rows, if wanted, and of every weight and bias."""
+    to_x, to_weights, to_biases = layer_kernels.gradients(
+        given, weights, kept, above, relu, ctx.needs_input_grad[0]
+    )
+    if ctx.column is not None:
+        to_weights[0] = to_weights[0].index_select(1, ctx.column)
+    return [to_x, *_flat(list(zip(to_weights, to_biases, strict=True)))]

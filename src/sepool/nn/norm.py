@@ -86,6 +86,16 @@ class NodeNorm(_Norm):
         super().__init__(width, replicas)
         self.relu = relu
 
+    def by_replica(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Weight, bias, mean and variance, one row a replica."""
+        width = self.weight.size(-1)
+        weight, bias = self.weight.view(-1, width), self.bias.view(-1, width)
+        return weight, bias, self.mean.view(-1, width), self.var.view(-1, width)
+
+    def has_kernel(self, x: Tensor) -> bool:
+        """Whether kernels of our own normalise; they are for training."""
+        return norm_kernels is not None and self.training and fits_kernels(x)
+
     def forward(self, x: Tensor, times: Tensor | None = None) -> Tensor:
         """Normalises by the nodes at hand in training, by those seen in training otherwise.
 
@@ -96,10 +106,8 @@ class NodeNorm(_Norm):
         """
         width, padded = x.size(1), times is not None
         times = x.new_ones(len(x)) if times is None else times
-        weight, bias, mean, var = (
-            t.view(-1, width) for t in (self.weight, self.bias, self.mean, self.var)
-        )
-        if norm_kernels is not None and self.training and fits_kernels(x):
+        weight, bias, mean, var = self.by_replica()
+        if self.has_kernel(x):
             out: Tensor = _Normalise.apply(  # type: ignore[no-untyped-call]
                 x, times, weight, bias, mean, var, self.relu
             )
@@ -125,19 +133,17 @@ class _Normalise(Function):
     """Normalisation in training, by our kernels."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, times: Tensor, weight: Tensor, *others: Any) -> Tensor:
+    def forward(ctx: Any, x: Tensor, times: Tensor, *others: Any) -> Tensor:
         *state, ctx.relu = others
-        x = x.contiguous()
+        x, law = x.contiguous(), norm_kernels.Law(*state, EPSILON, MOMENTUM)
         out: Tensor
-        out, known = norm_kernels.normalise(
-            x, times, weight, *state, EPSILON, MOMENTUM, relu=ctx.relu
-        )
-        ctx.save_for_backward(x, out, times, weight, known)
+        out, known = norm_kernels.normalise(x, times, law, ctx.relu)
+        ctx.save_for_backward(x, times, law.weight, law.bias, known)
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, out, *rest = ctx.saved_tensors
-        to_x, *to_weights = norm_kernels.gradient(x, out, grad.contiguous(), *rest, ctx.relu)
+        x, *rest = ctx.saved_tensors
+        to_x, *to_weights = norm_kernels.gradient(x, grad.contiguous(), *rest, ctx.relu)
         return to_x, None, *to_weights, None, None, None

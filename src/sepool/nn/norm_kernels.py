@@ -1,12 +1,15 @@
 """`sepool.nn.norm.NodeNorm` on a GPU, in Triton: two passes over the nodes forward, two backward.
 
-The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to, and a
-second one joins that, always in the same order, before it goes over the rows again. Sums are kept
-for every row of a tile, and added up at the end: threads need not wait for each other meanwhile.
-Rows that count nothing are not read.
+The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to; that is
+joined, always in the same order, before a second one goes over the rows again. Sums are kept for
+every row of a tile, and added up at the end: threads need not wait for each other meanwhile. Rows
+that count nothing are not read. Where a ReLU follows, backward finds anew what it let through; and
+where its rows are summed to clusters, they are never written down.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 import triton
@@ -53,35 +56,38 @@ def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
 @triton.jit(do_not_specialize=COUNTS)
 def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
              AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """How often the rows of a chunk count, their mean, and their squared distances from it."""
+    """How often the rows of a chunk count, their mean, and their squared distances from it.
+
+    In one pass (Welford, 1962), for every row of a tile on its own; then these are joined.
+    """
     _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
     counted = tl.zeros((ROWS,), tl.float32)
-    total = tl.zeros((ROWS, WIDTH), tl.float32)
-    for begin in range(start, end, AHEAD * ROWS):
-        for more in tl.static_range(AHEAD):
-            often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
-            counted += often
-            total += tl.load(x + here, mask=inside, other=0.0) * often[:, None]
-    count = tl.sum(counted, 0)
-    mean = tl.sum(total, 0) / tl.maximum(count, 1.0)
+    middle = tl.zeros((ROWS, WIDTH), tl.float32)
     square = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
-            apart = tl.load(x + here, mask=inside, other=0.0) - mean[None, :]
-            square += apart * apart * often[:, None]
+            values = tl.load(x + here, mask=inside, other=0.0)
+            counted += often
+            apart = tl.where(inside, values - middle, 0.0)
+            middle += apart * (often / tl.maximum(counted, 1.0))[:, None]
+            square += apart * (values - middle) * often[:, None]
+    count = tl.sum(counted, 0)
+    mean = tl.sum(middle * counted[:, None], 0) / tl.maximum(count, 1.0)
+    apart = middle - mean[None, :]
+    square += apart * apart * counted[:, None]
     tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
     tl.store(means + place, mean, mask=column < width)
     tl.store(squares + place, tl.sum(square, 0), mask=column < width)
 
 
-@triton.jit(do_not_specialize=COUNTS)
-def _normalise(x, times, weight, bias, seen_mean, seen_var, counts, means, squares, known, out,
-               rows, width, stride, seen_stride, EPSILON: tl.constexpr, MOMENTUM: tl.constexpr,
-               RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-               WIDTH: tl.constexpr):  # fmt: skip
-    """Joins the chunks; the first program of a replica notes what training has seen."""
-    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
+@triton.jit
+def _join(counts, means, squares, seen_mean, seen_var, known, width, seen_stride,
+          EPSILON: tl.constexpr, MOMENTUM: tl.constexpr, CHUNKS: tl.constexpr,
+          WIDTH: tl.constexpr):  # fmt: skip
+    """Joins the chunks of a replica, and notes what training has seen."""
+    replica = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     wide = column < width
     count = _parts(counts, replica, column, width, CHUNKS)
     part = _parts(means, replica, column, width, CHUNKS)
@@ -89,20 +95,35 @@ def _normalise(x, times, weight, bias, seen_mean, seen_var, counts, means, squar
     mean = tl.sum(count * part, 0) / total
     apart = part - mean[None, :]
     square = tl.sum(_parts(squares, replica, column, width, CHUNKS) + count * apart * apart, 0)
-    scale = tl.rsqrt(square / total + EPSILON)
-    if tl.program_id(1) == 0:
-        place = replica * seen_stride + column
-        old = tl.load(seen_mean + place, mask=wide)
-        tl.store(seen_mean + place, old + MOMENTUM * (mean - old), mask=wide)
-        old = tl.load(seen_var + place, mask=wide)
-        var = square / tl.maximum(total - 1, 1.0)
-        tl.store(seen_var + place, old + MOMENTUM * (var - old), mask=wide)
-        place = replica * 3 * width + column
-        tl.store(known + place, mean, mask=wide)
-        tl.store(known + place + width, scale, mask=wide)
-        tl.store(known + place + 2 * width, total, mask=wide)
-    slope = tl.load(weight + replica * stride + column, mask=wide) * scale
-    shift = tl.load(bias + replica * stride + column, mask=wide)
+    place = replica * seen_stride + column
+    old = tl.load(seen_mean + place, mask=wide)
+    tl.store(seen_mean + place, old + MOMENTUM * (mean - old), mask=wide)
+    old = tl.load(seen_var + place, mask=wide)
+    var = square / tl.maximum(total - 1, 1.0)
+    tl.store(seen_var + place, old + MOMENTUM * (var - old), mask=wide)
+    place = known + replica * 3 * width + column
+    tl.store(place, mean, mask=wide)
+    tl.store(place + width, tl.rsqrt(square / total + EPSILON), mask=wide)
+    tl.store(place + 2 * width, total, mask=wide)
+
+
+@triton.jit
+def _law(known, weight, bias, replica, column, width, stride):
+    """By what rows are normalised: ``(x - mean) slope + shift``; and the scale in the slope."""
+    wide = column < width
+    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
+    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
+    shift = tl.load(bias + replica * stride + column, mask=wide, other=0.0)
+    return mean, scale, slope, shift
+
+
+@triton.jit(do_not_specialize=COUNTS)
+def _normalise(x, times, weight, bias, known, out, rows, width, stride, RELU: tl.constexpr,
+               CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+               WIDTH: tl.constexpr):  # fmt: skip
+    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
+    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
@@ -111,35 +132,68 @@ def _normalise(x, times, weight, bias, seen_mean, seen_var, counts, means, squar
             values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
             if RELU:
                 values = relu(values)
-            written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
+            written = (first + tl.arange(0, ROWS) < end)[:, None] & (column < width)[None, :]
             tl.store(out + here, tl.where(inside, values, 0.0), mask=written)
 
 
+@triton.jit(do_not_specialize=COUNTS)
+def _pool(x, times, weight, bias, known, ptr, out, room, width, stride, AHEAD: tl.constexpr,
+          ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """The ReLU of the normalised rows, each as often as it counts, summed to clusters."""
+    replica = tl.program_id(2).to(tl.int64)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    cluster = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
+    place = replica * room + cluster
+    start = tl.load(ptr + place, mask=cluster < room, other=0)
+    end = tl.load(ptr + place + 1, mask=cluster < room, other=0)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for step in range(0, tl.max(end - start), AHEAD):
+        for more in tl.static_range(AHEAD):
+            row = start + step + more
+            often = tl.load(times + row, mask=row < end, other=0.0)
+            inside = (often > 0)[:, None] & (column < width)[None, :]
+            values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
+            values = relu((values - mean[None, :]) * slope[None, :] + shift[None, :])
+            total += tl.where(inside, values * often[:, None], 0.0)
+    inside = (cluster < room)[:, None] & (column < width)[None, :]
+    tl.store(out + place[:, None] * width + column[None, :], total, mask=inside)
+
+
 @triton.jit
-def _above(out, grad, place, inside, RELU: tl.constexpr):
-    """The gradient before the ReLU, if one followed."""
-    above = tl.load(grad + place, mask=inside, other=0.0)
+def _above(grad, assignment, begin, end, often, values, mean, slope, shift, here, inside, column,
+           width, RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
+    """The gradient of some normalised rows, before the ReLU and the sum that followed."""
+    if POOLED:
+        row = begin + tl.arange(0, ROWS)
+        cluster = tl.load(assignment + row, mask=row < end, other=0)
+        above = tl.load(grad + cluster[:, None] * width + column[None, :], mask=inside, other=0.0)
+        above *= often[:, None]
+    else:
+        above = tl.load(grad + here, mask=inside, other=0.0)
     if RELU:
-        above = tl.where(tl.load(out + place, mask=inside, other=0.0) > 0, above, 0.0)
+        opened = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
+        above = tl.where(opened, above, 0.0)
     return above
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _gradient_sums(x, out, grad, times, known, sums, products, rows, width, RELU: tl.constexpr,
-                   CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-                   WIDTH: tl.constexpr):  # fmt: skip
+def _gradient_sums(x, grad, times, weight, bias, known, assignment, sums, products, rows, width,
+                   stride, RELU: tl.constexpr, POOLED: tl.constexpr, CHUNKS: tl.constexpr,
+                   AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
     replica, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
     wide = column < width
-    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
-    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     product = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
-            _often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
-            above = _above(out, grad, here, inside, RELU)
+            first = begin + more * ROWS
+            often, inside, here = _tile(times, first, end, column, width, ROWS)
             values = tl.load(x + here, mask=inside, other=0.0)
+            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
+                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
             total += above
             product += above * (values - mean[None, :])
     tl.store(sums + place, tl.sum(total, 0), mask=wide)
@@ -147,33 +201,37 @@ def _gradient_sums(x, out, grad, times, known, sums, products, rows, width, RELU
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _gradient(x, out, grad, times, weight, known, sums, products, to_x, to_weight, to_bias, rows,
-              width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr,
-              ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes."""
+def _gradient(x, grad, times, weight, bias, known, assignment, sums, products, to_x, to_weight,
+              to_bias, rows, width, stride, RELU: tl.constexpr, POOLED: tl.constexpr,
+              GATED: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              WIDTH: tl.constexpr):  # fmt: skip
+    """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes.
+
+    GATED: ``x`` is a ReLU, whose gradient this is then: 0 where it is 0.
+    """
     replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
     wide = column < width
-    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
-    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
     count = tl.load(known + replica * 3 * width + 2 * width + column, mask=wide, other=1.0)
     total = tl.sum(_parts(sums, replica, column, width, CHUNKS), 0)
     product = tl.sum(_parts(products, replica, column, width, CHUNKS), 0)
     if tl.program_id(1) == 0:
         tl.store(to_bias + replica * width + column, total, mask=wide)
         tl.store(to_weight + replica * width + column, product, mask=wide)
-    slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
     total /= count
     product *= scale / count
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
             often, inside, here = _tile(times, first, end, column, width, ROWS)
-            above = _above(out, grad, here, inside, RELU)
-            apart = tl.load(x + here, mask=inside, other=0.0) - mean[None, :]
+            values = tl.load(x + here, mask=inside, other=0.0)
+            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
+                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
+            apart = values - mean[None, :]
             above -= often[:, None] * (total[None, :] + apart * product[None, :])
+            kept = inside & (values > 0) if GATED else inside
             written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
-            above = tl.where(inside, above * slope[None, :], 0.0)
-            tl.store(to_x + here, above, mask=written)
+            tl.store(to_x + here, tl.where(kept, above * slope[None, :], 0.0), mask=written)
 
 
 def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int, int]]:
@@ -182,45 +240,84 @@ def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, i
     return (replicas, CHUNKS, triton.cdiv(width, wide)), (CHUNKS, AHEAD, ROWS, wide)
 
 
-def normalise(
-    x: Tensor,
-    times: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    seen_mean: Tensor,
-    seen_var: Tensor,
-    epsilon: float,
-    momentum: float,
-    relu: bool,
-) -> tuple[Tensor, Tensor]:
-    """The normalised rows, and the mean, scale and count of every replica for the gradient.
+class Law(NamedTuple):
+    """What `sepool.nn.norm.NodeNorm` has learned and seen, one row a replica, and its constants."""
 
-    Arguments as in `sepool.nn.norm.NodeNorm`; weights and what was seen are matrices.
-    """
-    (replicas, width), rows = weight.shape, len(x) // len(weight)
+    weight: Tensor
+    bias: Tensor
+    seen_mean: Tensor
+    seen_var: Tensor
+    epsilon: float
+    momentum: float
+
+
+def _measure(x: Tensor, times: Tensor, law: Law) -> Tensor:
+    """The mean, scale and count of every replica, which are seen by that."""
+    (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
     parts = torch.empty(3, replicas, CHUNKS, width, device=x.device)
-    known, out = torch.empty(replicas, 3, width, device=x.device), torch.empty_like(x)
+    known = torch.empty(replicas, 3, width, device=x.device)
     grid, tile = _grid(replicas, width)
-    strides = weight.stride(0), seen_mean.stride(0)
     _moments[grid](x, times, *parts, rows, width, *tile)
-    _normalise[grid](
-        x, times, weight, bias, seen_mean, seen_var, *parts, known, out, rows, width, *strides,
-        epsilon, momentum, relu, *tile,
+    _join[grid[::2]](
+        *parts, law.seen_mean, law.seen_var, known, width, law.seen_mean.stride(0),
+        law.epsilon, law.momentum, CHUNKS, tile[-1],
     )  # fmt: skip
+    return known
+
+
+def normalise(x: Tensor, times: Tensor, law: Law, relu: bool) -> tuple[Tensor, Tensor]:
+    """The normalised rows, and the mean, scale and count of every replica for the gradient."""
+    (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
+    known, out = _measure(x, times, law), torch.empty_like(x)
+    grid, tile = _grid(replicas, width)
+    _normalise[grid](x, times, *law[:2], known, out, rows, width, law.weight.stride(0), relu, *tile)
+    return out, known
+
+
+def normalise_pool(x: Tensor, times: Tensor, law: Law, ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """The same with ReLU, each row as often as it counts, summed to the clusters of ``ptr``."""
+    replicas, width = law.weight.shape
+    room = (len(ptr) - 1) // replicas
+    known, out = _measure(x, times, law), x.new_empty(replicas * room, width)
+    (_, _, columns), (_, *tile) = _grid(replicas, width)
+    _pool[(triton.cdiv(room, ROWS), columns, replicas)](
+        x, times, *law[:2], known, ptr, out, room, width, law.weight.stride(0), *tile
+    )
     return out, known
 
 
 def gradient(
-    x: Tensor, out: Tensor, grad: Tensor, times: Tensor, weight: Tensor, known: Tensor, relu: bool
+    x: Tensor,
+    grad: Tensor,
+    times: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    known: Tensor,
+    relu: bool,
+    assignment: Tensor | None = None,
+    gated: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of the rows, the weight and the bias."""
+    """The gradients of the rows, the weight and the bias.
+
+    Args:
+        x: the rows.
+        grad: the gradient of what was made of them, or of the clusters that this was summed to.
+        times: how often every row counts.
+        weight: what was learned.
+        bias: likewise.
+        known: what `normalise` or `normalise_pool` returned.
+        relu: whether a ReLU followed.
+        assignment: the cluster of every row; None where nothing was summed.
+        gated: whether ``x`` is a ReLU, the gradient of which is wanted then.
+    """
     (replicas, width), rows = weight.shape, len(x) // len(weight)
     sums = torch.empty(2, replicas, CHUNKS, width, device=x.device)
     to_x, to_weights = torch.empty_like(x), torch.empty(2, replicas, width, device=x.device)
     grid, tile = _grid(replicas, width)
-    _gradient_sums[grid](x, out, grad, times, known, *sums, rows, width, relu, *tile)
+    pooled, stride = assignment is not None, weight.stride(0)
+    given = x, grad, times, weight, bias, known, assignment if pooled else times
+    _gradient_sums[grid](*given, *sums, rows, width, stride, relu, pooled, *tile)
     _gradient[grid](
-        x, out, grad, times, weight, known, *sums, to_x, *to_weights, rows, width,
-        weight.stride(0), relu, *tile,
-    )  # fmt: skip
+        *given, *sums, to_x, *to_weights, rows, width, stride, relu, pooled, gated, *tile
+    )
     return to_x, to_weights[0], to_weights[1]

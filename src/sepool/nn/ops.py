@@ -60,6 +60,15 @@ def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
     return summed
 
 
+def pool_along(x: Tensor, ptr: Tensor, assignment: Tensor) -> tuple[Tensor, Tensor]:
+    """``x`` itself, to go on with, and `pool_sum` of it, of rows that are sorted by cluster.
+
+    The gradients of both are joined in one pass.
+    """
+    both: tuple[Tensor, Tensor] = _Along.apply(x, ptr, assignment)  # type: ignore[no-untyped-call]
+    return both
+
+
 def pool_relu(
     x: Tensor,
     ptr: Tensor,
@@ -106,6 +115,22 @@ class _Pool(Function):
         return unpool(grad, ptr, assignment, order), None, None, None
 
 
+class _Along(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(assignment)
+        return x.view_as(x), gather_sum(x, ptr)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor | None, above: Tensor | None) -> Any:
+        (assignment,) = ctx.saved_tensors
+        if above is not None:
+            grad = take_rows(above, assignment, base=grad)
+        return grad, None, None
+
+
 class _PoolRelu(Function):
     @staticmethod
     def forward(
@@ -150,16 +175,21 @@ def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
 
 
 def take_rows(
-    x: Tensor, index: Tensor, gate: Tensor | None = None, times: Tensor | None = None
+    x: Tensor,
+    index: Tensor,
+    gate: Tensor | None = None,
+    times: Tensor | None = None,
+    base: Tensor | None = None,
 ) -> Tensor:
-    """``times x[index]``, with 0 wherever the gate, if there is one, is not above 0."""
+    """``base + times x[index]``, the latter 0 wherever the gate is not above 0."""
     if has_kernel(x, len(index)):
-        gate = None if gate is None else _wide(gate)
-        taken: Tensor = kernels.copy_rows(_wide(x), index, gate, times)
+        gate, base = (None if tensor is None else _wide(tensor) for tensor in (gate, base))
+        taken: Tensor = kernels.copy_rows(_wide(x), index, gate, times, base)
         return taken.view(-1, *x.shape[1:])
     taken = x.index_select(0, index)
     taken = taken if gate is None else taken * (gate > 0)
-    return taken if times is None else taken * rows_like(times, taken)
+    taken = taken if times is None else taken * rows_like(times, taken)
+    return taken if base is None else taken.add_(base)
 
 
 def rows_at(x: Features, source: Tensor | None) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sepool.data import Hierarchy
-from sepool.nn.ops import pool_max, pool_relu, pool_sum, rows_like, unpool
+from sepool.nn.ops import pool_along, pool_max, pool_relu, pool_sum, rows_like, unpool
 
 REDUCTIONS = ("sum", "mean", "max", "sym")
 POOLED = ("weighted", "binary")
@@ -119,11 +119,18 @@ def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool 
 
 def read_out(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Tensor:
     """The sum or mean over the nodes of a level, for every graph."""
+    return read_along(x, levels, level, reduce)[1]
+
+
+def read_along(
+    x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum"
+) -> tuple[Tensor, Tensor]:
+    """``x`` to go on with, and `read_out` of it."""
     if level == levels.height:  # one root a graph
-        return x
+        return x, x
     ptr = levels.graph_ptr(level)
-    summed = pool_sum(x, ptr, levels.batch(level))
-    return summed / rows_like(ptr.diff().clamp(min=1), x) if reduce == "mean" else summed
+    x, summed = pool_along(x, ptr, levels.batch(level))
+    return x, summed / rows_like(ptr.diff().clamp(min=1), x) if reduce == "mean" else summed
 
 
 def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:

@@ -16,12 +16,12 @@ from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.convs import CONVS, Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
-from sepool.nn.layers import layers_pool, layers_rows
+from sepool.nn.layers import layers_norm_pool, layers_pool, layers_rows
 from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import pool_relu, rows_at
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, family, read_out, reduce_to
+from sepool.nn.sep_pooling import _one_of, family, read_along, read_out, reduce_to
 
 Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 
@@ -179,23 +179,39 @@ class SEPG(nn.Module):
             raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
         def block(i: int, level: int, features: Features) -> Tensor:
-            source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
             layers = self._layers(i, batch)
-            if layers and i < self.blocks and self.reduce == "sum" and not self.norms:
-                ptr, assignment, _ = family(batch.levels, level + 1)
-                seen, real = self._gathered(i, features, batch, level), batch.real[level:]
-                return layers_pool(seen, layers, real, ptr, assignment, source, copies)
+            if layers and i < self.blocks and self.reduce == "sum":
+                return self._layered(i, features, batch, level, layers)
+            copies = batch.copies if i == 0 else None
+            if copies is not None and batch.source is not None:
+                copies = copies.index_select(0, batch.source)
             x = self._convolved(i, features, batch, level, layers)
-            if copies is not None and source is not None:
-                copies = copies.index_select(0, source)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
-                x = self.norms[i](x, _times(batch, level, x, copies))
+                x = self.norms[i](x, _times(batch, level, len(x), copies))
             if copies is not None:
                 return pool_relu(x, *family(batch.levels, level + 1), copies)
             return self._pooled(i, x, batch.levels, level)
 
         return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
+
+    def _layered(
+        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
+    ) -> Tensor:
+        """Block ``i`` where its layers and all that follows them are done in one go."""
+        source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
+        seen = self._gathered(i, x, batch, level)
+        ptr, assignment, _ = family(batch.levels, level + 1)
+        if not self.norms:
+            real = batch.real[level:]
+            return layers_pool(seen, layers, real, ptr, assignment, source, copies)
+        if copies is not None and source is not None:
+            copies = copies.index_select(0, source)
+        norm: Any = self.norms[i]
+        times = _times(batch, level, len(assignment), copies)
+        return layers_norm_pool(
+            seen, layers, norm, times, batch.real[level], ptr, assignment, source
+        )
 
     def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
         """What convolution ``i`` gathers; of the first one that may be known already."""
@@ -249,7 +265,8 @@ class SEPG(nn.Module):
         seen = [] if link is None else [link]
         for i in range(len(self.convs)):
             x = block(i, min(i, self.blocks), x)
-            seen.append(read_out(x, levels, min(i + 1, self.blocks), self.readout))
+            x, summed = read_along(x, levels, min(i + 1, self.blocks), self.readout)
+            seen.append(summed)
         return torch.cat(seen, 1)
 
     def classify(self, seen: Tensor) -> Tensor:
@@ -259,12 +276,13 @@ class SEPG(nn.Module):
         return logits
 
 
-def _times(batch: PreparedBatch, level: int, x: Tensor, copies: Tensor | None) -> Tensor | None:
+def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -> Tensor | None:
     """How often every row of a level counts: not at all behind the ``real`` ones of a replica."""
     if not batch.real:
         return copies
-    places = torch.arange(len(x) // len(batch.real[level]), device=x.device)
-    times = (places < batch.real[level].unsqueeze(1)).flatten().to(x.dtype)
+    real = batch.real[level]
+    places = torch.arange(rows // len(real), device=real.device)
+    times = (places < real.unsqueeze(1)).flatten().to(torch.get_default_dtype())
     return times if copies is None else times * copies
 
 

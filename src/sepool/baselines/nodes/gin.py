@@ -6,7 +6,6 @@ from torch import Tensor
 
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
 from sepool.nn.convs import GIN as GINConv
-from sepool.nn.convs import Prepared
 from sepool.nn.dropout import Dropout
 
 
@@ -45,5 +44,5 @@ class GIN(NodeModel):
         seen = self.first.product_with(graph.sparse)
         seen = self.first.shift(seen + graph.plain.propagate(seen))  # (X + A X) W + b
         x = self.drop(self.second(seen.relu()).relu())
-        logits: Tensor = self.last(x, Prepared(graph.plain))
+        logits: Tensor = self.last(x, self.last.prepare(graph.plain))
         return logits
