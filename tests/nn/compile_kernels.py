@@ -93,13 +93,19 @@ def layers(aligned: bool) -> None:
 
 def attention(aligned: bool) -> None:
     """Compiles attention and its gradients, of narrow rows and of the widest."""
+    kernels = {
+        attention_kernels._attend: attention_kernels.LOOKING,
+        attention_kernels._to_targets: attention_kernels.TARGETS,
+        attention_kernels._to_sources: attention_kernels.SOURCES,
+    }
     for width, extra in product((4, 64, attention_kernels.WIDEST), (False, True)):
-        sides = dict(zip(("ROWS", "WIDTH"), attention_kernels._launch(1, width)[1], strict=True))
-        told = {"SLOPE": 0.2, "EXTRA": extra, "AHEAD": attention_kernels.AHEAD, **sides}
-        entries = {"ENTRIES": attention_kernels.ENTRIES}
-        attempt(attention_kernels._attend, {**told, **entries}, aligned)
-        attempt(attention_kernels._to_targets, told, aligned)
-        attempt(attention_kernels._to_sources, told, aligned)
+        for kernel, tall in kernels.items():
+            tile = attention_kernels._launch(1, width, tall)[1]
+            told = dict(zip(("ROWS", "WIDTH"), tile, strict=True))
+            told |= {"SLOPE": 0.2, "EXTRA": extra, "AHEAD": attention_kernels.AHEAD}
+            if kernel is attention_kernels._attend:
+                told["ENTRIES"] = attention_kernels.ENTRIES
+            attempt(kernel, told, aligned)
 
 
 def cut_batches(aligned: bool) -> None:

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
 
-ROWS, ENTRIES = 16, 16  # of a tile of scores
+# Rows of a tile; by the machine code of those that Triton 3.6 compiles, which fails at 16 or 32.
+LOOKING, TARGETS, SOURCES = 8, 16, 8
+ENTRIES = 16  # of a tile of scores
 AHEAD = 4  # entries of a row that are on their way at a time
 WIDEST = 256  # numbers of a row that fit into one tile
 LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
@@ -144,9 +146,9 @@ def _to_sources(x, scores, extra, grad, ptr, index, norm, means, to_x, to_scores
     tl.store(to_scores + 2 * row + 1, to_source, mask=inside)
 
 
-def _launch(rows: int, width: int) -> tuple[tuple[int], tuple[int, int]]:
+def _launch(rows: int, width: int, tall: int) -> tuple[tuple[int], tuple[int, int]]:
     """How many programs, and the tile of each."""
-    return (triton.cdiv(rows, ROWS),), (ROWS, max(16, triton.next_power_of_2(width)))
+    return (triton.cdiv(rows, tall),), (tall, max(16, triton.next_power_of_2(width)))
 
 
 def attend(
@@ -154,7 +156,7 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """What every row sees, and what the shares of its entries follow from."""
     out, norm, width = torch.empty_like(x), x.new_empty(len(x)), x.size(1)
-    grid, tile = _launch(len(x), width)
+    grid, tile = _launch(len(x), width, LOOKING)
     _attend[grid](
         x, scores, x if extra is None else extra, ptr, index, out, norm, len(x), width,
         slope, extra is not None, AHEAD, ENTRIES, *tile,
@@ -176,8 +178,9 @@ def gradients(
     to_x, to_scores = torch.empty_like(x), torch.empty_like(scores)
     means, width = torch.empty_like(norm), x.size(1)
     given = x, scores, x if extra is None else extra, grad, ptr, index, norm
-    grid, tile = _launch(len(x), width)
-    told = len(x), width, slope, extra is not None, AHEAD, *tile
-    _to_targets[grid](*given, to_scores, means, *told)
-    _to_sources[grid](*given, means, to_x, to_scores, *told)
+    told = len(x), width, slope, extra is not None, AHEAD
+    grid, tile = _launch(len(x), width, TARGETS)
+    _to_targets[grid](*given, to_scores, means, *told, *tile)
+    grid, tile = _launch(len(x), width, SOURCES)
+    _to_sources[grid](*given, means, to_x, to_scores, *told, *tile)
     return to_x, to_scores
