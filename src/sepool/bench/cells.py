@@ -23,7 +23,8 @@ class Line:
         system: name of the system.
         tree: what it pools along, "" for nothing.
         conv: the backbone, in a table that compares backbones.
-        variant: the name of its configurations, in a table with a row a name.
+        variant: the name of its configurations, in a table with a row a name or where there are
+            backbones beside the published ones.
 
     Example:
         >>> print(Line("SEP-G", "best"), "|", Line("SEP-G", "paper", "GIN"), "|", Line("GCN"))
@@ -41,7 +42,7 @@ class Line:
     def of(cls, protocol: Protocol, system: str, tree: str, config: Config) -> Line:
         """The row of a table that a configuration belongs to."""
         conv = config.conv if protocol.rows_by == "conv" else ""
-        return cls(system, tree, conv, variant_of(protocol, config.extra))
+        return cls(system, tree, conv, variant_of(protocol, config.conv, config.extra))
 
     @property
     def name(self) -> str:
@@ -111,8 +112,7 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
     mine = pd.concat([own_rows(protocol, rows), _borrowed(protocol, rows)], ignore_index=True)
     datasets = dict.fromkeys([*protocol.datasets, *mine["dataset"]])
     conv = mine["conv"] if protocol.rows_by == "conv" else ""
-    variant = [variant_of(protocol, extra) for extra in mine["extra"]]
-    parts = mine.assign(conv=conv, variant=variant)
+    parts = mine.assign(conv=conv, variant=variants_of(protocol, mine))
     folds = mine.groupby("dataset")["fold"].nunique()
     groups = dict(list(parts.groupby(["dataset", "system", "tree", "conv", "variant"])))
     return [
@@ -174,21 +174,32 @@ def _lines(protocol: Protocol, rows: pd.DataFrame) -> list[Line]:
         found = set(rows.loc[rows["system"] == system, "tree"]) or set(usual)
         ordered = sorted(found, key=lambda tree: [*TREES, tree].index(tree))
         for conv in BACKBONES if protocol.rows_by == "conv" else ("",):
-            for variant in _variants(protocol, system):
+            for variant in _variants(protocol, system, conv):
                 lines += [Line(system, tree, conv, variant) for tree in ordered]
     return lines
 
 
-def variant_of(protocol: Protocol, extra: Iterable[tuple[str, object]]) -> str:
-    """The name among the settings of a configuration, where the rows of a table are names."""
-    return str(dict(extra).get("name", "")) if protocol.rows_by == "name" else ""
+def variants_of(protocol: Protocol, rows: pd.DataFrame) -> list[str]:
+    """`variant_of` every row."""
+    pairs = zip(rows["conv"], rows["extra"], strict=True)
+    return [variant_of(protocol, conv, extra) for conv, extra in pairs]
 
 
-def _variants(protocol: Protocol, system: str) -> list[str]:
-    """The names of a system's configurations, in their order."""
-    datasets = protocol.datasets if protocol.rows_by == "name" else ()
-    configs = [config for dataset in datasets for config in protocol.configs(dataset, system)]
-    return list(dict.fromkeys(variant_of(protocol, c.extra) for c in configs)) or [""]
+def variant_of(protocol: Protocol, conv: str, extra: Iterable[tuple[str, object]]) -> str:
+    """The name of the row of a table that a configuration belongs to, where rows have names."""
+    settings = dict(extra)
+    if protocol.rows_by == "name":
+        return str(settings.get("name", ""))
+    named = (name for base, some, name in protocol.asides if (base, dict(some)) == (conv, settings))
+    return next(named, "")
+
+
+def _variants(protocol: Protocol, system: str, conv: str) -> list[str]:
+    """The names of a system's configurations, in their order; those asides come last."""
+    if protocol.rows_by != "name":
+        return ["", *(name for base, _, name in protocol.asides if base == conv)]
+    configs = [c for dataset in protocol.datasets for c in protocol.configs(dataset, system)]
+    return list(dict.fromkeys(variant_of(protocol, c.conv, c.extra) for c in configs)) or [""]
 
 
 def _expected(protocol: Protocol, line: Line, dataset: str) -> int:
@@ -197,7 +208,8 @@ def _expected(protocol: Protocol, line: Line, dataset: str) -> int:
     configs = [
         config
         for config in protocol.configs(dataset, line.system)
-        if line.conv in ("", config.conv) and variant_of(protocol, config.extra) == line.variant
+        if line.conv in ("", config.conv)
+        and variant_of(protocol, config.conv, config.extra) == line.variant
     ]
     return len(configs) * protocol.folds * protocol.seeds
 

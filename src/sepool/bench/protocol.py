@@ -23,6 +23,7 @@ DATASETS = {
 TREES = ("best", "paper", "fast", "features", "released", "random")
 BACKBONES = ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE")
 SYSTEMS_OF = {"graphs": SYSTEMS, "nodes": NODE_SYSTEMS}
+Settings = tuple[tuple[str, Value], ...]
 Grids = tuple[tuple[str, str, tuple[Config, ...]], ...]
 
 
@@ -60,6 +61,8 @@ class Protocol:
         per_dataset: settings that one dataset changes in every configuration.
         rows_by: "system", "conv" for a table with one row a backbone, or "name" for one row a name,
             as configurations have one in ``extra``.
+        asides: backbones with settings that no published row has: the backbone, the settings as
+            ``extra`` has them, and the name of the row that such configurations have of their own.
         borrows: a protocol whose rows complete this table.
         rival: a protocol that trains the same systems with other settings; the report also shows
             what validation chooses from both.
@@ -87,8 +90,9 @@ class Protocol:
     steps: int | None = 50
     full_pass: tuple[str, ...] = ("COLLAB", "NCI1")
     clip: float = 1.0
-    per_dataset: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()
+    per_dataset: tuple[tuple[str, Settings], ...] = ()
     rows_by: str = "system"
+    asides: tuple[tuple[str, Settings, str], ...] = ()
     borrows: str = ""
     rival: str = ""
 

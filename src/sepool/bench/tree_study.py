@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sepool.bench.cells import Cell, Line, matched, variant_of
+from sepool.bench.cells import Cell, Line, matched, variants_of
 from sepool.bench.comparisons import HOLM, MATCHED, names, row_of, with_holm
 from sepool.bench.protocols import TREES, Protocol
 from sepool.bench.stats import compare, paired_means, rules_of
@@ -23,7 +23,7 @@ ALL = "all"
 def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
     """Every two trees that a system was trained with, unit by unit, whatever is chosen later."""
     records: list[Record] = []
-    named = rows.assign(variant=[variant_of(protocol, extra) for extra in rows["extra"]])
+    named = rows.assign(variant=variants_of(protocol, rows))
     for place, some in named.groupby(["system", "variant"], sort=True):
         name, variant = map(str, place)
         system = Line(name, variant=variant).name
