@@ -22,6 +22,7 @@ from sepool.nn import (
     kernels,
     layer_kernels,
     norm_kernels,
+    norm_pass_kernels,
     product_kernels,
     softmax_kernels,
 )
@@ -160,17 +161,17 @@ def baselines() -> None:
     for width, aligned in product((4, 100), (False, True)):
         names = ("CHUNKS", "AHEAD", "ROWS", "WIDTH")
         sides = dict(zip(names, norm_kernels._grid(1, width)[1], strict=True))
-        attempt(norm_kernels._moments, sides, aligned)
+        attempt(norm_pass_kernels.moments, sides, aligned)
         numbers = {"EPSILON": 1e-5, "MOMENTUM": 0.1}
         joined = {name: sides[name] for name in ("CHUNKS", "WIDTH")}
-        attempt(norm_kernels._join, {**numbers, **joined}, aligned)
+        attempt(norm_pass_kernels.join, {**numbers, **joined}, aligned)
         pooled = {name: sides[name] for name in ("AHEAD", "ROWS", "WIDTH")}
-        attempt(norm_kernels._pool, pooled, aligned)
+        attempt(norm_pass_kernels.pool, pooled, aligned)
         for relu, summed in product((False, True), repeat=2):
-            attempt(norm_kernels._normalise, {"RELU": relu, **sides}, aligned)
+            attempt(norm_pass_kernels.normalise, {"RELU": relu, **sides}, aligned)
             flags = {"RELU": relu, "POOLED": summed}
-            attempt(norm_kernels._gradient_sums, {**flags, **sides}, aligned)
-            attempt(norm_kernels._gradient, {**flags, "GATED": summed, **sides}, aligned)
+            attempt(norm_pass_kernels.gradient_sums, {**flags, **sides}, aligned)
+            attempt(norm_pass_kernels.gradient, {**flags, "GATED": summed, **sides}, aligned)
 
 
 def attempt(kernel: Any, told: dict[str, Any], aligned: bool) -> None:

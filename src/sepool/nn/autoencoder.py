@@ -9,13 +9,13 @@ from torch_geometric.data import Data
 
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency
+from sepool.nn.any_conv import make_conv
 from sepool.nn.convs import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import _one_of, family, reduce_to
-from sepool.nn.sepg import make_conv
 from sepool.nn.sepn import run_conv
 
 

@@ -1,10 +1,6 @@
-"""`sepool.nn.norm.NodeNorm` on a GPU, in Triton: two passes over the nodes forward, two backward.
+"""`sepool.nn.norm.NodeNorm` on a GPU: two passes over the nodes forward, two backward.
 
-The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to; that is
-joined, always in the same order, before a second one goes over the rows again. Sums are kept for
-every row of a tile, and added up at the end: threads need not wait for each other meanwhile. Rows
-that count nothing are not read. Where a ReLU follows, backward finds anew what it let through; and
-where its rows are summed to clusters, they are never written down.
+This launches what is written in `sepool.nn.norm_pass_kernels`.
 """
 
 from __future__ import annotations
@@ -13,225 +9,13 @@ from typing import NamedTuple
 
 import torch
 import triton
-import triton.language as tl
 from torch import Tensor
 
-from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import relu
+from sepool.nn import norm_pass_kernels
 
 ROWS, WIDTH = 16, 64  # of a tile
 AHEAD = 4  # tiles that are on their way at a time
 CHUNKS = 16  # a replica
-
-
-@triton.jit
-def _place(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
-    """The replica, where its chunk begins and ends, the columns, and where the chunk's sums lie."""
-    replica = tl.program_id(0).to(tl.int64)
-    chunk = tl.program_id(1)
-    column = tl.program_id(2) * WIDTH + tl.arange(0, WIDTH)
-    span = tl.cdiv(rows, CHUNKS)
-    start = replica * rows + chunk * span
-    end = tl.maximum(start, replica * rows + tl.minimum((chunk + 1) * span, rows))
-    return replica, start, end, column, (replica * CHUNKS + chunk) * width + column
-
-
-@triton.jit
-def _tile(times, begin, end, column, width, ROWS: tl.constexpr):
-    """How often some rows count, which of their numbers do, and where these lie."""
-    row = begin + tl.arange(0, ROWS)
-    often = tl.load(times + row, mask=row < end, other=0.0)
-    inside = (often > 0)[:, None] & (column < width)[None, :]
-    return often, inside, row[:, None] * width + column[None, :]
-
-
-@triton.jit
-def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
-    """What the chunks of a replica amount to, one row each."""
-    row = replica * CHUNKS + tl.arange(0, CHUNKS)
-    place = row[:, None] * width + column[None, :]
-    return tl.load(sums + place, mask=(column < width)[None, :], other=0.0)
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
-             AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """How often the rows of a chunk count, their mean, and their squared distances from it.
-
-    In one pass (Welford, 1962), for every row of a tile on its own; then these are joined.
-    """
-    _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
-    counted = tl.zeros((ROWS,), tl.float32)
-    middle = tl.zeros((ROWS, WIDTH), tl.float32)
-    square = tl.zeros((ROWS, WIDTH), tl.float32)
-    for begin in range(start, end, AHEAD * ROWS):
-        for more in tl.static_range(AHEAD):
-            often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            counted += often
-            apart = tl.where(inside, values - middle, 0.0)
-            middle += apart * (often / tl.maximum(counted, 1.0))[:, None]
-            square += apart * (values - middle) * often[:, None]
-    count = tl.sum(counted, 0)
-    mean = tl.sum(middle * counted[:, None], 0) / tl.maximum(count, 1.0)
-    apart = middle - mean[None, :]
-    square += apart * apart * counted[:, None]
-    tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
-    tl.store(means + place, mean, mask=column < width)
-    tl.store(squares + place, tl.sum(square, 0), mask=column < width)
-
-
-@triton.jit
-def _join(counts, means, squares, seen_mean, seen_var, known, width, seen_stride,
-          EPSILON: tl.constexpr, MOMENTUM: tl.constexpr, CHUNKS: tl.constexpr,
-          WIDTH: tl.constexpr):  # fmt: skip
-    """Joins the chunks of a replica, and notes what training has seen."""
-    replica = tl.program_id(0).to(tl.int64)
-    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    wide = column < width
-    count = _parts(counts, replica, column, width, CHUNKS)
-    part = _parts(means, replica, column, width, CHUNKS)
-    total = tl.maximum(tl.sum(count, 0), 1.0)
-    mean = tl.sum(count * part, 0) / total
-    apart = part - mean[None, :]
-    square = tl.sum(_parts(squares, replica, column, width, CHUNKS) + count * apart * apart, 0)
-    place = replica * seen_stride + column
-    old = tl.load(seen_mean + place, mask=wide)
-    tl.store(seen_mean + place, old + MOMENTUM * (mean - old), mask=wide)
-    old = tl.load(seen_var + place, mask=wide)
-    var = square / tl.maximum(total - 1, 1.0)
-    tl.store(seen_var + place, old + MOMENTUM * (var - old), mask=wide)
-    place = known + replica * 3 * width + column
-    tl.store(place, mean, mask=wide)
-    tl.store(place + width, tl.rsqrt(square / total + EPSILON), mask=wide)
-    tl.store(place + 2 * width, total, mask=wide)
-
-
-@triton.jit
-def _law(known, weight, bias, replica, column, width, stride):
-    """By what rows are normalised: ``(x - mean) slope + shift``; and the scale in the slope."""
-    wide = column < width
-    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
-    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
-    slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
-    shift = tl.load(bias + replica * stride + column, mask=wide, other=0.0)
-    return mean, scale, slope, shift
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _normalise(x, times, weight, bias, known, out, rows, width, stride, RELU: tl.constexpr,
-               CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-               WIDTH: tl.constexpr):  # fmt: skip
-    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
-    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    for begin in range(start, end, AHEAD * ROWS):
-        for more in tl.static_range(AHEAD):
-            first = begin + more * ROWS
-            _often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
-            if RELU:
-                values = relu(values)
-            written = (first + tl.arange(0, ROWS) < end)[:, None] & (column < width)[None, :]
-            tl.store(out + here, tl.where(inside, values, 0.0), mask=written)
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _pool(x, times, weight, bias, known, ptr, out, room, width, stride, AHEAD: tl.constexpr,
-          ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """The ReLU of the normalised rows, each as often as it counts, summed to clusters."""
-    replica = tl.program_id(2).to(tl.int64)
-    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    cluster = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    place = replica * room + cluster
-    start = tl.load(ptr + place, mask=cluster < room, other=0)
-    end = tl.load(ptr + place + 1, mask=cluster < room, other=0)
-    total = tl.zeros((ROWS, WIDTH), tl.float32)
-    for step in range(0, tl.max(end - start), AHEAD):
-        for more in tl.static_range(AHEAD):
-            row = start + step + more
-            often = tl.load(times + row, mask=row < end, other=0.0)
-            inside = (often > 0)[:, None] & (column < width)[None, :]
-            values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
-            values = relu((values - mean[None, :]) * slope[None, :] + shift[None, :])
-            total += tl.where(inside, values * often[:, None], 0.0)
-    inside = (cluster < room)[:, None] & (column < width)[None, :]
-    tl.store(out + place[:, None] * width + column[None, :], total, mask=inside)
-
-
-@triton.jit
-def _above(grad, assignment, begin, end, often, values, mean, slope, shift, here, inside, column,
-           width, RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
-    """The gradient of some normalised rows, before the ReLU and the sum that followed."""
-    if POOLED:
-        row = begin + tl.arange(0, ROWS)
-        cluster = tl.load(assignment + row, mask=row < end, other=0)
-        above = tl.load(grad + cluster[:, None] * width + column[None, :], mask=inside, other=0.0)
-        above *= often[:, None]
-    else:
-        above = tl.load(grad + here, mask=inside, other=0.0)
-    if RELU:
-        opened = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
-        above = tl.where(opened, above, 0.0)
-    return above
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _gradient_sums(x, grad, times, weight, bias, known, assignment, sums, products, rows, width,
-                   stride, RELU: tl.constexpr, POOLED: tl.constexpr, CHUNKS: tl.constexpr,
-                   AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
-    replica, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
-    wide = column < width
-    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    total = tl.zeros((ROWS, WIDTH), tl.float32)
-    product = tl.zeros((ROWS, WIDTH), tl.float32)
-    for begin in range(start, end, AHEAD * ROWS):
-        for more in tl.static_range(AHEAD):
-            first = begin + more * ROWS
-            often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
-                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
-            total += above
-            product += above * (values - mean[None, :])
-    tl.store(sums + place, tl.sum(total, 0), mask=wide)
-    tl.store(products + place, tl.sum(product, 0) * scale, mask=wide)
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _gradient(x, grad, times, weight, bias, known, assignment, sums, products, to_x, to_weight,
-              to_bias, rows, width, stride, RELU: tl.constexpr, POOLED: tl.constexpr,
-              GATED: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-              WIDTH: tl.constexpr):  # fmt: skip
-    """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes.
-
-    GATED: ``x`` is a ReLU, whose gradient this is then: 0 where it is 0.
-    """
-    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
-    wide = column < width
-    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    count = tl.load(known + replica * 3 * width + 2 * width + column, mask=wide, other=1.0)
-    total = tl.sum(_parts(sums, replica, column, width, CHUNKS), 0)
-    product = tl.sum(_parts(products, replica, column, width, CHUNKS), 0)
-    if tl.program_id(1) == 0:
-        tl.store(to_bias + replica * width + column, total, mask=wide)
-        tl.store(to_weight + replica * width + column, product, mask=wide)
-    total /= count
-    product *= scale / count
-    for begin in range(start, end, AHEAD * ROWS):
-        for more in tl.static_range(AHEAD):
-            first = begin + more * ROWS
-            often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
-                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
-            apart = values - mean[None, :]
-            above -= often[:, None] * (total[None, :] + apart * product[None, :])
-            kept = inside & (values > 0) if GATED else inside
-            written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
-            tl.store(to_x + here, tl.where(kept, above * slope[None, :], 0.0), mask=written)
 
 
 def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int, int]]:
@@ -257,8 +41,8 @@ def _measure(x: Tensor, times: Tensor, law: Law) -> Tensor:
     parts = torch.empty(3, replicas, CHUNKS, width, device=x.device)
     known = torch.empty(replicas, 3, width, device=x.device)
     grid, tile = _grid(replicas, width)
-    _moments[grid](x, times, *parts, rows, width, *tile)
-    _join[grid[::2]](
+    norm_pass_kernels.moments[grid](x, times, *parts, rows, width, *tile)
+    norm_pass_kernels.join[grid[::2]](
         *parts, law.seen_mean, law.seen_var, known, width, law.seen_mean.stride(0),
         law.epsilon, law.momentum, CHUNKS, tile[-1],
     )  # fmt: skip
@@ -270,7 +54,9 @@ def normalise(x: Tensor, times: Tensor, law: Law, relu: bool) -> tuple[Tensor, T
     (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
     known, out = _measure(x, times, law), torch.empty_like(x)
     grid, tile = _grid(replicas, width)
-    _normalise[grid](x, times, *law[:2], known, out, rows, width, law.weight.stride(0), relu, *tile)
+    norm_pass_kernels.normalise[grid](
+        x, times, *law[:2], known, out, rows, width, law.weight.stride(0), relu, *tile
+    )
     return out, known
 
 
@@ -280,7 +66,7 @@ def normalise_pool(x: Tensor, times: Tensor, law: Law, ptr: Tensor) -> tuple[Ten
     room = (len(ptr) - 1) // replicas
     known, out = _measure(x, times, law), x.new_empty(replicas * room, width)
     (_, _, columns), (_, *tile) = _grid(replicas, width)
-    _pool[(triton.cdiv(room, ROWS), columns, replicas)](
+    norm_pass_kernels.pool[(triton.cdiv(room, ROWS), columns, replicas)](
         x, times, *law[:2], known, ptr, out, room, width, law.weight.stride(0), *tile
     )
     return out, known
@@ -316,8 +102,8 @@ def gradient(
     grid, tile = _grid(replicas, width)
     pooled, stride = assignment is not None, weight.stride(0)
     given = x, grad, times, weight, bias, known, assignment if pooled else times
-    _gradient_sums[grid](*given, *sums, rows, width, stride, relu, pooled, *tile)
-    _gradient[grid](
+    norm_pass_kernels.gradient_sums[grid](*given, *sums, rows, width, stride, relu, pooled, *tile)
+    norm_pass_kernels.gradient[grid](
         *given, *sums, to_x, *to_weights, rows, width, stride, relu, pooled, gated, *tile
     )
     return to_x, to_weights[0], to_weights[1]

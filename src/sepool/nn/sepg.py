@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,8 @@ from torch_geometric.data import Data
 
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import CONVS, Conv, GatheringConv
+from sepool.nn.any_conv import call_conv, make_conv
+from sepool.nn.convs import Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_norm_pool, layers_pool, layers_rows
@@ -284,27 +284,3 @@ def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -
     places = torch.arange(rows // len(real), device=real.device)
     times = (places < real.unsqueeze(1)).flatten().to(torch.get_default_dtype())
     return times if copies is None else times * copies
-
-
-def make_conv(
-    conv: str | Callable[[int, int], nn.Module], before: int, after: int, replicas: int | None
-) -> nn.Module:
-    """A convolution by name, or by a function of its two widths."""
-    if not isinstance(conv, str):
-        if replicas is not None:
-            raise ValueError("only the named convolutions can hold replicas")
-        return conv(before, after)
-    if conv not in CONVS:
-        raise ValueError(
-            f"conv must be one of {', '.join(CONVS)} or a PyG convolution, got {conv!r}"
-        )
-    named: Conv = CONVS[conv](before, after, replicas=replicas)
-    return named
-
-
-def call_conv(conv: nn.Module, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
-    """A PyG convolution, with the edge weights where it takes them."""
-    takes = "edge_weight" in inspect.signature(conv.forward).parameters
-    options: dict[str, Any] = {"edge_weight": edge_weight} if takes else {}
-    out: Tensor = conv(x, edge_index, **options)
-    return out

@@ -10,13 +10,13 @@ from torch_geometric.data import Data
 
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
+from sepool.nn.any_conv import call_conv, make_conv
 from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_at, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
-from sepool.nn.sepg import call_conv, make_conv
 
 SKIPS = ("concat", "add", "none")
 

@@ -1,0 +1,35 @@
+"""Convolutions by name, or PyG's own by a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
+
+from sepool.nn.convs import CONVS, Conv
+
+
+def make_conv(
+    conv: str | Callable[[int, int], nn.Module], before: int, after: int, replicas: int | None
+) -> nn.Module:
+    """A convolution by name, or by a function of its two widths."""
+    if not isinstance(conv, str):
+        if replicas is not None:
+            raise ValueError("only the named convolutions can hold replicas")
+        return conv(before, after)
+    if conv not in CONVS:
+        raise ValueError(
+            f"conv must be one of {', '.join(CONVS)} or a PyG convolution, got {conv!r}"
+        )
+    named: Conv = CONVS[conv](before, after, replicas=replicas)
+    return named
+
+
+def call_conv(conv: nn.Module, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
+    """A PyG convolution, with the edge weights where it takes them."""
+    takes = "edge_weight" in inspect.signature(conv.forward).parameters
+    options: dict[str, Any] = {"edge_weight": edge_weight} if takes else {}
+    out: Tensor = conv(x, edge_index, **options)
+    return out
