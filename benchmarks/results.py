@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import sepool
 from graphs import data_root
 
 HERE = Path(__file__).parent
@@ -123,7 +124,7 @@ def versions() -> dict[str, str]:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
+            found[package] = sepool.__version__ if package == "sepool" else "not installed"
     return found
 
 

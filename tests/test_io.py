@@ -208,3 +208,13 @@ class TestAtomicWrite:
     def test_not_a_file(self, tmp_path):
         with pytest.raises(ValueError, match="not a regular file"):
             atomic_write(tmp_path).__enter__()
+
+
+@pytest.mark.parametrize("header", ["source,target", "Source Target", "from\tto", "node1,node2"])
+def test_names_of_columns_are_no_edge(header, tmp_path):
+    path = tmp_path / "graph.csv"
+    path.write_text(f"# made by hand\n{header}\na b\nb c\n")
+    with pytest.raises(ValueError, match=r"graph\.csv:2: this looks like the names of columns"):
+        read_edge_list(path)
+    path.write_text(f"a b\n{header}\n")  # further down they are nodes
+    assert len(read_edge_list(path).names) == 4

@@ -45,9 +45,8 @@ def read_archive(path: StrPath, kind: str, version: int) -> Arrays:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = dict(archive.items())
             found, number = str(arrays.pop("format")), int(arrays.pop("version"))
-        except Exception as error:  # a damaged archive fails in a dozen ways
-            reason = f"truncated, or not a NumPy archive ({error})"
-            raise ArchiveError(f"{os.fspath(path)}: {reason}") from None
+        except Exception:  # a damaged archive fails in a dozen ways
+            raise ArchiveError(f"{os.fspath(path)}: truncated, or not a NumPy archive") from None
     if found != kind:
         raise ArchiveError(f"{os.fspath(path)}: expected {kind}, the file holds {found!r}")
     if number != version:

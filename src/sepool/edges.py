@@ -51,6 +51,12 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
         raise ValueError(
             f"expected edges of shape (m, 2) or (m, 3), one edge a row, got {table.shape}; {hint}"
         )
+    if _is_doubtful(table):
+        raise ValueError(
+            f"an array of shape {table.shape} could hold weighted edges, one a row, or else be an "
+            "adjacency matrix (pass scipy.sparse.csr_array(matrix)) or an edge_index (transpose "
+            "it); for weighted edges give the weights as an array of their own"
+        )
     if table.dtype.kind not in "iuf":
         raise TypeError(
             f"node ids must be whole numbers, got an array of {table.dtype}; "
@@ -63,6 +69,13 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
     ids = _whole_numbers(table[:, :2])
     n = _count(ids) if num_nodes is None else index(num_nodes)
     return Edges(ids[:, 0], ids[:, 1], as_weights(weights, len(ids)), n)
+
+
+def _is_doubtful(table: NDArray[Any]) -> bool:
+    """Whether edges could as well be a symmetric matrix without loops, or three by their ends."""
+    if table.shape == (3, 3):
+        return bool((table == table.T).all() and not table.diagonal().any())
+    return table.shape == (2, 3) and table.dtype.kind in "iu"
 
 
 def from_networkx(graph: Any, weight: str | None, symmetrise: bool) -> Edges:

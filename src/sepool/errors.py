@@ -14,8 +14,11 @@ from typer.core import TyperGroup
 
 from sepool.extras import MissingPackage
 
-FAILURE, USAGE, INTERRUPTED = 1, 2, 130
-EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 130 stopped by Ctrl-C."
+FAILURE, USAGE, INTERRUPTED, UNREAD = 1, 2, 130, 141
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 130 stopped by Ctrl-C, 141 nobody reads "
+    "the output any more."
+)
 _BAD_INPUT = (
     *(ValueError, FileNotFoundError, FileExistsError),
     *(IsADirectoryError, NotADirectoryError, PermissionError),
@@ -65,7 +68,7 @@ def one_line_errors(debug: bool) -> Iterator[None]:
         code, text = INTERRUPTED, "interrupted"
     except BrokenPipeError:  # who reads our output wants no more of it, as in `sepool ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left of it
-        raise typer.Exit(FAILURE) from None
+        raise typer.Exit(UNREAD) from None
     except MissingPackage as error:
         code, text = FAILURE, str(error)
     except _BAD_INPUT as error:

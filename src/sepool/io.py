@@ -26,6 +26,10 @@ Names = tuple[str, ...] | None
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_HEADERS = (
+    *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
+    *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
+)
 
 
 def read_edge_list(path: StrPath) -> Edges:
@@ -33,8 +37,9 @@ def read_edge_list(path: StrPath) -> Edges:
 
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
-    ``#`` or ``%`` are comments. Nodes may have any name: if all names are whole numbers the nodes
-    are ordered by number, otherwise by first appearance.
+    ``#`` or ``%`` are comments; a first line that names columns is refused. Nodes may have any
+    name: if all names are whole numbers the nodes are ordered by number, otherwise by first
+    appearance.
 
     Args:
         path: the file.
@@ -103,6 +108,11 @@ def _read_lines(path: StrPath) -> Edges:
                 nodes, weight = _parse(line)
             except ValueError as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
+            if not index and tuple(node.lower() for node in nodes) in _HEADERS:
+                raise ValueError(
+                    f"{path}:{number}: this looks like the names of columns; begin the line with # "
+                    "to leave it out"
+                )
             ids = [index.setdefault(node, len(index)) for node in nodes]
             if len(ids) == 2:
                 ends.extend(ids)

@@ -97,8 +97,8 @@ def _read_npz(path: StrPath) -> dict[str, Any]:
             with np.load(file, allow_pickle=False) as archive:
                 fields = {key: x if x.ndim else x.item() for key, x in archive.items()}
             fields["names"] = json.loads(fields.get("names", "null"))
-        except Exception as error:  # a damaged archive fails in a dozen ways
-            raise TreeFormatError(f"truncated, or not a NumPy archive ({error})") from None
+        except Exception:  # a damaged archive fails in a dozen ways
+            raise TreeFormatError("truncated, or not a NumPy archive") from None
     return fields
 
 

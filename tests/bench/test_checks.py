@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,9 +129,11 @@ class TestNoData:
     def test_and_no_network(self, tmp_path, monkeypatch):
         datasets = pytest.importorskip("torch_geometric.datasets")
 
-        def offline(*_):
+        def offline(root, name):
+            Path(root, name, "raw").mkdir(parents=True)  # as PyG does before it downloads
             raise OSError("no route to host\nand more")
 
+        (tmp_path / "sepool").mkdir()
         monkeypatch.setattr(datasets, "TUDataset", offline)
         with pytest.raises(ValueError, match="no data for MUTAG in ") as caught:
             check_data(tmp_path, "MUTAG", [], 10)
@@ -139,6 +142,7 @@ class TestNoData:
         assert "--data (or SEPOOL_DATA)" in message
         assert f"or put its raw files into {tmp_path / 'TU' / 'MUTAG' / 'raw'} by hand" in message
         assert "\n" not in message
+        assert [path.name for path in tmp_path.iterdir()] == ["sepool"]
 
     def test_with_a_network(self, data, monkeypatch):
         datasets = pytest.importorskip("torch_geometric.datasets")

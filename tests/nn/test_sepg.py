@@ -223,6 +223,10 @@ def test_bad_input():
     batch, model = random_batch(7), SEPG(5, 8, 2)
     with pytest.raises(ValueError, match="the model takes 5 features a node, got 4"):
         model(random_batch(7, features=4))
+    counted = batch.clone()
+    counted.x = torch.ones(batch.num_nodes, 5, dtype=torch.int64)
+    with pytest.raises(ValueError, match=r"floating-point numbers, got torch.int64: data.x.float"):
+        model(counted)
     with pytest.raises(ValueError, match="the model takes 5 features a node, got None"):
         model(Data(edge_index=batch.edge_index, tree=batch.tree, num_nodes=batch.num_nodes))
     with pytest.raises(NoTreeError, match=r"data = sepool.AddCodingTree\(height\)\(data\)"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -182,7 +183,16 @@ def _load(load: Callable[[Path, str], Loaded], root: Path, dataset: str, family:
     except Exception as error:
         if there:
             raise
+        _remove_empty(raw, root)  # what a download began with
         raise ValueError(_no_data(root, dataset, raw, error)) from error
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Removes a folder without anything in it, and those above that become empty, but not root."""
+    with suppress(OSError):
+        while folder != root:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _no_data(root: Path, dataset: str, raw: Path, error: Exception) -> str:

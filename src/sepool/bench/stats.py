@@ -16,8 +16,14 @@ from scipy import stats
 
 MANY = 2000  # sets of seeds to choose from; with more the largest part may be missed
 RULES = {
-    "customary": "one configuration for all folds, the one of highest mean validation accuracy",
-    "strict": "in every fold the configuration of highest validation accuracy in that fold",
+    "customary": (
+        "one configuration for all folds, the one of highest mean validation accuracy; of equals "
+        "that of lower validation loss"
+    ),
+    "strict": (
+        "in every fold the configuration of highest validation accuracy in that fold; of equals "
+        "that of lower validation loss"
+    ),
 }
 
 

@@ -15,7 +15,7 @@ from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, family, reduce_to
+from sepool.nn.sep_pooling import _one_of, family, features_of, reduce_to
 from sepool.nn.sepn import run_conv
 
 
@@ -87,10 +87,7 @@ class SEPAutoencoder(nn.Module):
 
     def prepare(self, data: Data) -> PreparedBatch:
         """What is the same in every step of training."""
-        x = data.x
-        if x is None or x.size(-1) != self.in_channels:
-            width = None if x is None else x.size(-1)
-            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        x = features_of(data, self.in_channels)
         levels = hierarchy(data)
         if levels.height < self.level:
             raise ValueError(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 
 from sepool.data import Hierarchy
 from sepool.nn.ops import pool_along, pool_max, pool_relu, pool_sum, rows_like, unpool
@@ -131,6 +132,17 @@ def read_along(
     ptr = levels.graph_ptr(level)
     x, summed = pool_along(x, ptr, levels.batch(level))
     return x, summed / rows_like(ptr.diff().clamp(min=1), x) if reduce == "mean" else summed
+
+
+def features_of(data: Data, channels: int) -> Tensor:
+    """The features of the nodes; raises where there are none, or not as a model takes them."""
+    x: Tensor | None = data.x
+    if x is None or x.size(-1) != channels:
+        width = None if x is None else x.size(-1)
+        raise ValueError(f"the model takes {channels} features a node, got {width}")
+    if not x.is_floating_point():
+        raise ValueError(f"features must be floating-point numbers, got {x.dtype}: data.x.float()")
+    return x
 
 
 def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:

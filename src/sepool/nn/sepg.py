@@ -21,7 +21,7 @@ from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import pool_relu, rows_at
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, family, read_along, read_out, reduce_to
+from sepool.nn.sep_pooling import _one_of, family, features_of, read_along, read_out, reduce_to
 
 Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 
@@ -36,7 +36,8 @@ class SEPG(nn.Module):
         in_channels: the width of the node features.
         hidden: the width of the blocks.
         out_channels: the number of classes.
-        height: the height of the trees; at least ``blocks``.
+        height: the height of the trees, which is at least ``blocks``: to pool more than three
+            times takes more ``layers`` as well.
         conv: "GCN", "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given as a
             function of its two widths, for instance ``torch_geometric.nn.GATv2Conv``.
         layers: how many convolutions.
@@ -127,9 +128,7 @@ class SEPG(nn.Module):
 
     def forward(self, data: Data) -> Tensor:
         """The logits of every graph in a batch that `AddCodingTree` prepared."""
-        if data.x is None or data.x.size(-1) != self.in_channels:
-            width = None if data.x is None else data.x.size(-1)
-            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        x = features_of(data, self.in_channels)
         levels = hierarchy(data)
         if levels.height < self.blocks:
             raise ValueError(
@@ -137,7 +136,7 @@ class SEPG(nn.Module):
                 f"add trees with AddCodingTree(height={self.blocks}) or more"
             )
         self._check_parts(levels)
-        x, edges, weight = data.x, data.edge_index, data.get("edge_weight", None)
+        edges, weight = data.edge_index, data.get("edge_weight", None)
         return self.classify(self.embed(x, edges, weight, levels))
 
     def _check_parts(self, levels: Hierarchy) -> None:

@@ -16,7 +16,7 @@ from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_at, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, reduce_to
+from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, features_of, reduce_to
 
 SKIPS = ("concat", "add", "none")
 
@@ -151,10 +151,7 @@ class SEPN(nn.Module):
             gather: whether the first convolution gathers now what it would gather in every step;
                 pays where there are many.
         """
-        x = data.x
-        if x is None or x.size(-1) != self.in_channels:
-            width = None if x is None else x.size(-1)
-            raise ValueError(f"the model takes {self.in_channels} features a node, got {width}")
+        x = features_of(data, self.in_channels)
         levels = hierarchy(data)
         if levels.height < self.blocks:
             raise ValueError(
