@@ -149,6 +149,18 @@ def relabel(rows: list[Row]) -> Section:
     return Section("Same graph, other node order", text, [table(header, lines)], verdicts)
 
 
+def trees(rows: list[Row]) -> Section:
+    kinds = columns(rows, "entropy")
+    lines = []
+    for row in rows:
+        found = row["entropy"]
+        cells = (bits(found[kind], min(found.values())) for kind in kinds)
+        lines.append([row["dataset"], f"{row['graphs']:,}", f"{row['none']:.4f}", *cells])
+    header = ["mean entropy", "graphs", "no tree", *kinds]
+    text = TREES.format(height=rows[0]["height"] if rows else 0)
+    return Section("Trees that SEP-G is trained along", text, [table(header, lines)], [])
+
+
 def _listed(names: list[str], most: int = 4) -> str:
     if not names:
         return ""
@@ -176,6 +188,12 @@ All graphs of at most ten nodes, solved exactly by dynamic programming over subs
 (`optimum.py`). That program and an enumeration of all trees agree on {graphs} random graphs of \
 up to five nodes (largest difference {worst}). The table gives mean / largest gap, (H - optimum) \
 / optimum. Datasets marked extra are not part of the target."""
+
+TREES = """\
+Mean structural entropy in bits over the graphs of a dataset that have an edge, by `score.py`, of \
+trees of height {height}: `best`, `paper` (Algorithm 1 as written), `released` (torch-geometric-\
+pool's port of the code released with the paper), `random` (`best` with its leaves permuted), and \
+without any clusters."""
 
 RELABEL = """\
 Each graph is built again under {permutations} random permutations of its nodes and edges. H \

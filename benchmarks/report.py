@@ -17,6 +17,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "entropy": page_quality.entropy,
     "optimum": page_quality.optimum,
     "relabel": page_quality.relabel,
+    "trees": page_quality.trees,
     "speed": page_speed.speed,
     "scale": page_speed.scale,
     "pyg": page_pyg.pyg,

@@ -220,6 +220,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranks": lambda: of_report("table1", "ranks"),
     "verdicts": lambda: of_report("table1", "verdicts"),
     "trees": lambda: of_report("table1", "trees"),
+    "tree-entropy": lambda: bench("trees", page_quality.trees),
     "node-control": lambda: of_report("table3", "control"),
     "search-control": lambda: of_report("sepn-search", "control"),
     "figure3": lambda: study("figure3"),

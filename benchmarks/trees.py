@@ -1,0 +1,83 @@
+"""Structural entropy of the trees that SEP-G is trained along, and of none, on its seven datasets.
+
+Trees come from the cache of the experiments, or are built now as `sepool reproduce` builds them;
+those of the released code need torch-geometric-pool then. Random ones are the best with their
+leaves permuted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from graphs import Edges, FloatArray
+from results import Recorder, parser, root_of
+from score import Levels, entropies
+from sepool.bench.graphs import GraphSet, load_graphs, load_trees
+from sepool.bench.protocol import GRAPH_DATASETS
+from sepool.bench.trainer import HEIGHT
+from sepool.packing import Forest
+
+TREES = ("best", "paper", "released", "random")
+
+
+def edges_of(graphs: GraphSet) -> list[Edges]:
+    """The graphs of a dataset; every edge once."""
+    ends = np.stack([graphs.edges.row, graphs.edges.col], 1).astype(np.int64)
+    parts = np.split(ends, np.cumsum(graphs.edges.counts)[:-1])
+    pairs = [part[part[:, 0] < part[:, 1]] for part in parts]
+    return [Edges(graphs.name, int(n), p) for n, p in zip(graphs.nodes, pairs, strict=True)]
+
+
+def levels_of(forest: Forest) -> list[Levels]:
+    """The cluster of every node, level by level, for every tree."""
+    ends = np.cumsum(forest.counts.sum(axis=1) - 1)
+    trees = np.split(forest.parent.astype(np.int64), ends[:-1])
+    found = []
+    for parent, counts in zip(trees, forest.counts, strict=True):
+        above, levels = np.split(parent, np.cumsum(counts[:-2])), []
+        cluster = np.arange(counts[0])
+        for up in above[:-1]:  # the last are children of the root
+            cluster = up[cluster]
+            levels.append(cluster)
+        found.append(levels)
+    return found
+
+
+def scores(root: Path, graphs: GraphSet, edges: list[Edges], tree: str) -> FloatArray:
+    """H of every graph along its tree; with one edge at least."""
+    levels = levels_of(load_trees(root, graphs, tree, HEIGHT))
+    some = [i for i, graph in enumerate(edges) if graph.num_edges]
+    return entropies([edges[i] for i in some], [levels[i] for i in some])
+
+
+def main() -> None:
+    run(parser(__doc__).parse_args())
+
+
+def run(arguments: argparse.Namespace) -> None:
+    root, out = root_of(arguments), Recorder(__file__, arguments.quick)
+    if root is None:
+        return
+    for name in GRAPH_DATASETS[:1] if arguments.quick else GRAPH_DATASETS:
+        graphs = load_graphs(root, name)
+        edges = edges_of(graphs)
+        connected = [graph for graph in edges if graph.num_edges]
+        none = entropies(connected, [[] for _ in connected])
+        found = {tree: scores(root, graphs, edges, tree) for tree in TREES}
+        out.add(
+            dataset=name,
+            graphs=len(none),
+            height=HEIGHT,
+            none=float(none.mean()),
+            entropy={tree: float(some.mean()) for tree, some in found.items()},
+            lower_than_best={
+                tree: int((some < found["best"] - 1e-9).sum()) for tree, some in found.items()
+            },
+        )
+
+
+if __name__ == "__main__":
+    main()
