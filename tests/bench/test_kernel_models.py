@@ -76,16 +76,18 @@ def batch_of(store):
 
 
 def compare(model, batch, with_kernels):
-    """What a model finds, and its gradients, without kernels and with them."""
-    outs = []
+    """What a model finds and has seen, and its gradients, without kernels and with them."""
+    outs, seen = [], [buffer.clone() for buffer in model.buffers()]
     for kernels in (False, True):
         if kernels:
             with_kernels()
         model.zero_grad()
+        for buffer, before in zip(model.buffers(), seen, strict=True):
+            buffer.copy_(before)
         out = batch.by_replica(model.forward_prepared(batch))
         (out.square().sum(-1) * batch.there).sum().backward()
         learned = [p.grad.clone() for p in model.parameters() if p.grad is not None]
-        outs.append([out.detach()[batch.there], *learned])
+        outs.append([out.detach()[batch.there], *map(torch.clone, model.buffers()), *learned])
     for plain, by_kernels in zip(*outs, strict=True):
         near = 1e-4 * max(1.0, plain.abs().max().item())
         torch.testing.assert_close(by_kernels, plain, rtol=1e-4, atol=near)
@@ -98,6 +100,16 @@ def test_kernels_change_nothing(conv, norm, with_kernels, store_of):
     store = store_of(CONVS[conv])
     assert store.copies is not None
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
+    compare(model, batch_of(store), with_kernels)
+
+
+def test_kernels_change_nothing_after_training(with_kernels, store_of):
+    """What was seen in training counts then, not the batch at hand."""
+    torch.manual_seed(0)
+    store = store_of(CONVS["GIN"])
+    model = SEPG(store.num_features, 8, 2, conv="GIN", norm=True, replicas=2).to(DEVICE).eval()
+    for buffer in model.buffers():
+        buffer.uniform_(0.5, 2.0)
     compare(model, batch_of(store), with_kernels)
 
 

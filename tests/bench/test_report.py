@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 from sepool import cli
-from sepool.bench.cells import cells, joined, own_rows
+from sepool.bench.cells import cells, joined, own_rows, rivals
 from sepool.bench.comparisons import paired_tests
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
@@ -96,8 +96,17 @@ def test_gin_as_the_paper_may_have_had_it_stands_aside(results):
     assert [len(cell.rows) for cell in (gin, plain, glorot)] == [10, 10, 0]
     assert {dict(extra).get("init") for extra in gin.rows["extra"]} == {"torch"}
     assert (gin.published, plain.published) == (published("table2", "SEP-G-GIN", "MUTAG"), None)
-    rivals = {str(test["second"]) for test in paired_tests(table2, table_cells)}
-    assert rivals == {"SEP-G-GIN (best)", "SEP-G-GAT (best)"}
+    compared = rivals(table2, table_cells)
+    others = {str(test["second"]) for test in paired_tests(table2, compared)}
+    assert others == {"SEP-G-GIN (best)", "SEP-G-GAT (best)"}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_no_row_of_a_table_stays_empty(name, results):
+    """Every row is of some configurations of the grid."""
+    found = cells(PROTOCOLS[name], Rows.read(results))
+    assert found
+    assert all(cell.expected for cell in found)
 
 
 def test_two_protocols_can_compete(results, write, tmp_path, records):

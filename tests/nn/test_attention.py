@@ -6,10 +6,17 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from sepool.nn import attention as attentions
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.attention import SLOPE, attention
 
-GPU = torch.cuda.is_available()
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture
+def kernels():
+    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+    return pytest.importorskip("sepool.nn.attention_kernels")
 
 
 def graph(nodes=40, seed=0):
@@ -59,28 +66,69 @@ def test_attention_is_its_formula(extra):
 
 @pytest.mark.parametrize("extra", [False, True])
 @pytest.mark.parametrize("width", [1, 5, 64, 100])
-def test_kernels(width, extra):
-    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    kernels = pytest.importorskip("sepool.nn.attention_kernels")
-    device = "cuda" if GPU else "cpu"
+def test_kernels(width, extra, kernels):
     a, (x, scores, more, above) = graph(), given(width, extra)
     leaves = [x.requires_grad_(), scores.requires_grad_()]
     expected = one_by_one(a, *leaves, more)
     slopes = torch.autograd.grad(expected, leaves, above)
-    more = None if more is None else more.to(device)
-    told = *(t.detach().to(device) for t in leaves), more, a.ptr.to(device), a.index.to(device)
+    more = None if more is None else more.to(DEVICE)
+    told = *(t.detach().to(DEVICE) for t in leaves), more, a.ptr.to(DEVICE), a.index.to(DEVICE)
     out, norm = kernels.attend(*told, SLOPE)
     torch.testing.assert_close(out.cpu(), expected.detach())
-    found = kernels.gradients(*told, SLOPE, norm, above.to(device))
+    found = kernels.gradients(*told, SLOPE, norm, above.to(DEVICE))
     torch.testing.assert_close([t.cpu() for t in found], list(slopes), rtol=1e-5, atol=1e-5)
 
 
-def test_scores_far_apart_do_not_overflow():
-    """Scores of hundreds, whose exponentials are no numbers."""
-    kernels = pytest.importorskip("sepool.nn.attention_kernels", reason="Triton is not installed")
-    device = "cuda" if GPU else "cpu"
-    a, (x, scores, _, _) = graph(), given(5, False)
-    scores = 100 * scores
-    told = x.to(device), scores.to(device), None, a.ptr.to(device), a.index.to(device)
-    out, _ = kernels.attend(*told, SLOPE)
-    torch.testing.assert_close(out.cpu(), one_by_one(a, x, scores, None), rtol=1e-4, atol=1e-5)
+@pytest.mark.parametrize("far", [100.0, -500.0], ids=["apart", "low"])
+def test_scores_that_no_exponential_can_hold(far, kernels):
+    """Scores of hundreds: far apart, or all of them far below 0."""
+    a, (x, scores, _, above) = graph(), given(5, False)
+    scores = far * scores if far > 0 else scores + far
+    leaves = [x.double().requires_grad_(), scores.double().requires_grad_()]
+    expected = one_by_one(a, *leaves, None)
+    slopes = torch.autograd.grad(expected, leaves, above.double())
+    told = x.to(DEVICE), scores.to(DEVICE), None, a.ptr.to(DEVICE), a.index.to(DEVICE)
+    out, norm = kernels.attend(*told, SLOPE)
+    torch.testing.assert_close(out.cpu(), expected.detach().float(), rtol=1e-3, atol=1e-4)
+    for mine, wanted in zip(
+        kernels.gradients(*told, SLOPE, norm, above.to(DEVICE)), slopes, strict=True
+    ):
+        torch.testing.assert_close(mine.cpu(), wanted.float(), rtol=1e-3, atol=2e-3)
+
+
+@pytest.fixture
+def by_kernels(kernels, monkeypatch):
+    """From here on kernels are taken wherever they can be."""
+    monkeypatch.setattr(attentions, "attention_kernels", kernels)
+    monkeypatch.setattr(attentions, "has_kernel", lambda x, times=0: True)
+
+
+def differentiated(a, x, scores, extra, above):
+    leaves = [x.detach().requires_grad_(), scores.detach().requires_grad_()]
+    out = attention(a, *leaves, extra)
+    return [out.detach(), *torch.autograd.grad(out, leaves, above)]
+
+
+def test_tensors_need_not_lie_row_by_row(by_kernels, monkeypatch):
+    a, (x, scores, more, above) = graph(), given(64, True)
+    a = Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE), None, symmetric=True)
+    x, scores, more, above = (t.to(DEVICE) for t in (x, scores, more, above))
+    expected = differentiated(a, x, scores, more, above)
+    turned = [t.t().contiguous().t() for t in (x, scores)]
+    wide = torch.stack([more, more], 1)[:, 0]
+    found = differentiated(a, *turned, wide, above.t().contiguous().t())
+    torch.testing.assert_close(found, expected)
+    monkeypatch.setattr(attentions, "attention_kernels", None)
+    plain = differentiated(a, x, scores, more, above)
+    torch.testing.assert_close(found, plain, rtol=1e-4, atol=1e-4)
+
+
+def test_who_is_seen_need_not_see(by_kernels):
+    """Kernels are for symmetric adjacencies; any other goes the plain way."""
+    ptr, index = torch.tensor([0, 2, 3, 4]), torch.tensor([0, 1, 1, 2])
+    a, (x, scores, _, above) = Adjacency(ptr, index), given(5, False)
+    x, scores, above = x[:3], scores[:3], above[:3]
+    leaves = [x.requires_grad_(), scores.requires_grad_()]
+    expected = one_by_one(a, *leaves, None)
+    wanted = [expected.detach(), *torch.autograd.grad(expected, leaves, above)]
+    torch.testing.assert_close(differentiated(a, x, scores, None, above), wanted)

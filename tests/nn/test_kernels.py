@@ -90,6 +90,9 @@ def test_copies_of_rows(width):
     counted = opened * times[:, None]
     assert torch.equal(kernels.copy_rows(x, column, gate, times), counted)
     assert torch.equal(kernels.copy_rows(x, column, gate, times, base=gate), gate + counted)
+    turned, apart = gate.t().contiguous().t(), torch.stack([times, times], 1)[:, 0]
+    found = kernels.copy_rows(x, column, turned, apart, base=turned)
+    assert torch.equal(found, gate + counted)
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 5), (40, 4, 64), (0, 2, 3)])

@@ -56,7 +56,7 @@ def test_norm_is_that_of_pytorch_without_padding():
 def compare(rows, width, relu, use):
     """Normalisation of two replicas by kernels, as ``use`` does it, and by its definition.
 
-    Returns what both gave: the result, what was seen, and the gradients.
+    The result, what was seen and the gradients must be the same.
     """
     replicas, generator = 2, torch.Generator().manual_seed(0)
 

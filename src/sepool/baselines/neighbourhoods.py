@@ -18,11 +18,10 @@ from sepool.baselines.model import RATIO, rows
 from sepool.baselines.ragged import Blocks, block_size, rank_in_graph, spread
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency, attend
+from sepool.nn.attention import SLOPE
 from sepool.nn.ops import unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.softmax import segment_softmax
-
-SLOPE = 0.2  # of the leaky ReLU
 
 
 class Kept(NamedTuple):

@@ -129,6 +129,12 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
     ]
 
 
+def rivals(protocol: Protocol, table_cells: Iterable[Cell]) -> list[Cell]:
+    """The cells that are compared with each other: all but those of rows that stand aside."""
+    aside = {(conv, name) for conv, _, name in protocol.asides}
+    return [cell for cell in table_cells if (cell.line.conv, cell.line.variant) not in aside]
+
+
 def joined(first: Iterable[Cell], second: Iterable[Cell]) -> list[Cell]:
     """The cells that both tables have, to choose from what was trained for either."""
     found = {(cell.line, cell.dataset): cell for cell in first}

@@ -20,14 +20,9 @@ HOLM = "Holm: corrected for the number of comparisons by this rule."
 
 
 def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record]:
-    """Tests of the first row of SEP with results against every other row, on every dataset.
-
-    But rows that stand aside are no rivals.
-    """
+    """Tests of the first row of SEP with results against every other row, on every dataset."""
     records: list[Record] = []
     reference = reference_line(table_cells)
-    aside = {(conv, name) for conv, _, name in protocol.asides}
-    table_cells = [c for c in table_cells if (c.line.conv, c.line.variant) not in aside]
     bases = {cell.dataset: cell for cell in table_cells if cell.line == reference}
     for rule in rules_of(protocol.folds):
         found: list[Record] = []

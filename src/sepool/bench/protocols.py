@@ -97,6 +97,7 @@ def _quick(full: Protocol) -> Protocol:
         patience=15,
         steps=10,
         full_pass=(),
+        asides=(),
         borrows=full.borrows and f"{full.borrows}-quick",
     )
 

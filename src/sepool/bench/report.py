@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from sepool.bench.accuracy import accuracy_table, shortfall_table
-from sepool.bench.cells import Cell, cells, joined, own_rows
+from sepool.bench.cells import Cell, cells, joined, own_rows, rivals
 from sepool.bench.comparisons import comparison_table, paired_tests, ranking_table, verdict_table
 from sepool.bench.plots import write_plots
 from sepool.bench.protocols import PROTOCOLS, Protocol
@@ -137,16 +137,17 @@ def tables(
     protocol: Protocol, table_cells: Sequence[Cell], rows: pd.DataFrame, against_paper: bool
 ) -> list[Table]:
     """All tables of a protocol: accuracies by each rule, ranks, tests, and the study of trees."""
-    tests = paired_tests(protocol, table_cells)
+    compared = rivals(protocol, table_cells)
+    tests = paired_tests(protocol, compared)
     rules = rules_of(protocol.folds)
     made = [accuracy_table(protocol, table_cells, rule, against_paper) for rule in rules]
     ranks = ranking_table(protocol, table_cells)
     short = shortfall_table(protocol, table_cells) if against_paper else None
     made += [table for table in (ranks, short) if table is not None]
     others = (
-        verdict_table(protocol, table_cells, tests),
+        verdict_table(protocol, compared, tests),
         tree_table(protocol, rows),
-        control_table(protocol, table_cells),
+        control_table(protocol, compared),
         comparison_table(protocol, tests),
     )
     return [*made, *(table for table in others if table.rows)]

@@ -24,6 +24,8 @@ def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
     """Every two trees that a system was trained with, unit by unit, whatever is chosen later."""
     records: list[Record] = []
     named = rows.assign(variant=variants_of(protocol, rows))
+    if protocol.rows_by != "name":
+        named = named[named["variant"] == ""]  # others stand aside
     for place, some in named.groupby(["system", "variant"], sort=True):
         name, variant = map(str, place)
         system = Line(name, variant=variant).name

@@ -56,6 +56,7 @@ class _Attention(Function):
     def forward(
         ctx: Any, x: Tensor, scores: Tensor, extra: Tensor | None, ptr: Tensor, index: Tensor
     ) -> Tensor:
+        extra = None if extra is None else extra.to(x.dtype).contiguous()
         given = x.contiguous(), scores.contiguous(), extra, ptr, index
         out: Tensor
         out, norm = attention_kernels.attend(*given, SLOPE)

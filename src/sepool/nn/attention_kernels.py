@@ -14,7 +14,8 @@ from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
 
-# Rows of a tile; by the machine code of those that Triton 3.6 compiles, which fails at 16 or 32.
+# Rows of a tile of each kernel, by the machine code; of the first Triton 3.6 compiles none with 16,
+# of the others none with 32.
 LOOKING, TARGETS, SOURCES = 8, 16, 8
 ENTRIES = 16  # of a tile of scores
 AHEAD = 4  # entries of a row that are on their way at a time

@@ -130,7 +130,7 @@ class GCN(GatheringConv):
 
 
 def average(x: Tensor, prepared: Prepared) -> Tensor:
-    """``D^-1/2 (A + I) D^-1/2 x`` of a graph that `GCN` prepared."""
+    """What nodes gather with their loops: ``D^-1/2 (A + I) D^-1/2 x`` where `GCN` prepared it."""
     gathered = prepared.adjacency.propagate(x)
     return gathered if prepared.node is None else gathered + rows_like(prepared.node, x) * x
 
@@ -156,8 +156,7 @@ class GIN(GatheringConv):
 
     def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
         """``X + A X``; loops are entries of the adjacency where `node` is None."""
-        seen = prepared.adjacency.propagate(x)
-        return seen if prepared.node is None else x + seen
+        return average(x, prepared)
 
     def combine(self, gathered: Tensor) -> Tensor:
         """The perceptron."""

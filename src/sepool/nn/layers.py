@@ -56,7 +56,7 @@ def layers_norm_pool(
     x: Features,
     layers: Sequence[tuple[Tensor, Tensor]],
     norm: NodeNorm,
-    times: Tensor | None,
+    times: Tensor,
     real: Tensor,
     ptr: Tensor,
     assignment: Tensor,
@@ -65,13 +65,9 @@ def layers_norm_pool(
     """``S relu(norm(relu(x W + b)))`` for replicas; arguments as in `layers_pool`.
 
     But ``real`` is of the nodes alone, and ``times`` is how often every one counts, not at all if
-    it is padding; None where all count once.
+    it is padding.
     """
-    if (
-        times is not None
-        and norm.has_kernel(times)
-        and _has_kernel(x, source, layers, len(assignment))
-    ):
+    if norm.has_kernel(times) and _has_kernel(x, source, layers, len(assignment)):
         out: Tensor = _LayersNorm.apply(  # type: ignore[no-untyped-call]
             *_by_table(x, source), real, times, ptr, assignment, *norm.by_replica(), *_flat(layers)
         )

@@ -38,8 +38,10 @@ class Law(NamedTuple):
 def _measure(x: Tensor, times: Tensor, law: Law) -> Tensor:
     """The mean, scale and count of every replica, which are seen by that."""
     (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
-    parts = torch.empty(3, replicas, CHUNKS, width, device=x.device)
-    known = torch.empty(replicas, 3, width, device=x.device)
+    assert law.weight.stride() == law.bias.stride()
+    assert law.seen_mean.stride() == law.seen_var.stride()
+    parts = x.new_empty(3, replicas, CHUNKS, width)
+    known = x.new_empty(replicas, 3, width)
     grid, tile = _grid(replicas, width)
     norm_pass_kernels.moments[grid](x, times, *parts, rows, width, *tile)
     norm_pass_kernels.join[grid[::2]](
@@ -97,8 +99,8 @@ def gradient(
         gated: whether ``x`` is a ReLU, the gradient of which is wanted then.
     """
     (replicas, width), rows = weight.shape, len(x) // len(weight)
-    sums = torch.empty(2, replicas, CHUNKS, width, device=x.device)
-    to_x, to_weights = torch.empty_like(x), torch.empty(2, replicas, width, device=x.device)
+    sums = x.new_empty(2, replicas, CHUNKS, width)
+    to_x, to_weights = torch.empty_like(x), x.new_empty(2, replicas, width)
     grid, tile = _grid(replicas, width)
     pooled, stride = assignment is not None, weight.stride(0)
     given = x, grad, times, weight, bias, known, assignment if pooled else times

@@ -63,7 +63,8 @@ def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
 def pool_along(x: Tensor, ptr: Tensor, assignment: Tensor) -> tuple[Tensor, Tensor]:
     """``x`` itself, to go on with, and `pool_sum` of it, of rows that are sorted by cluster.
 
-    The gradients of both are joined in one pass.
+    The gradients of both are joined in one pass, and have none themselves; what comes out must not
+    be changed in place. `pool_sum` is for all who might.
     """
     both: tuple[Tensor, Tensor] = _Along.apply(x, ptr, assignment)  # type: ignore[no-untyped-call]
     return both

@@ -120,18 +120,25 @@ def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool 
 
 def read_out(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Tensor:
     """The sum or mean over the nodes of a level, for every graph."""
-    return read_along(x, levels, level, reduce)[1]
+    if level == levels.height:  # one root a graph
+        return x
+    ptr = levels.graph_ptr(level)
+    return _readout(pool_sum(x, ptr, levels.batch(level)), ptr, reduce)
 
 
 def read_along(
     x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum"
 ) -> tuple[Tensor, Tensor]:
-    """``x`` to go on with, and `read_out` of it."""
-    if level == levels.height:  # one root a graph
+    """``x`` to go on with, and `read_out` of it; see `pool_along`."""
+    if level == levels.height:
         return x, x
     ptr = levels.graph_ptr(level)
     x, summed = pool_along(x, ptr, levels.batch(level))
-    return x, summed / rows_like(ptr.diff().clamp(min=1), x) if reduce == "mean" else summed
+    return x, _readout(summed, ptr, reduce)
+
+
+def _readout(summed: Tensor, ptr: Tensor, reduce: str) -> Tensor:
+    return summed / rows_like(ptr.diff().clamp(min=1), summed) if reduce == "mean" else summed
 
 
 def features_of(data: Data, channels: int) -> Tensor:

@@ -181,13 +181,12 @@ class SEPG(nn.Module):
             layers = self._layers(i, batch)
             if layers and i < self.blocks and self.reduce == "sum":
                 return self._layered(i, features, batch, level, layers)
-            copies = batch.copies if i == 0 else None
-            if copies is not None and batch.source is not None:
-                copies = copies.index_select(0, batch.source)
+            copies = _copies(batch) if i == 0 else None
             x = self._convolved(i, features, batch, level, layers)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
-                x = self.norms[i](x, _times(batch, level, len(x), copies))
+                times = _times(batch.real[level], x, copies) if batch.real else copies
+                x = self.norms[i](x, times)
             if copies is not None:
                 return pool_relu(x, *family(batch.levels, level + 1), copies)
             return self._pooled(i, x, batch.levels, level)
@@ -199,18 +198,14 @@ class SEPG(nn.Module):
     ) -> Tensor:
         """Block ``i`` where its layers and all that follows them are done in one go."""
         source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
-        seen = self._gathered(i, x, batch, level)
+        seen, real = self._gathered(i, x, batch, level), batch.real[level:]
         ptr, assignment, _ = family(batch.levels, level + 1)
         if not self.norms:
-            real = batch.real[level:]
             return layers_pool(seen, layers, real, ptr, assignment, source, copies)
-        if copies is not None and source is not None:
-            copies = copies.index_select(0, source)
         norm: Any = self.norms[i]
-        times = _times(batch, level, len(assignment), copies)
-        return layers_norm_pool(
-            seen, layers, norm, times, batch.real[level], ptr, assignment, source
-        )
+        like = layers[0][0].new_empty(len(assignment), 0)
+        times = _times(real[0], like, _copies(batch) if i == 0 else None)
+        return layers_norm_pool(seen, layers, norm, times, real[0], ptr, assignment, source)
 
     def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
         """What convolution ``i`` gathers; of the first one that may be known already."""
@@ -264,8 +259,12 @@ class SEPG(nn.Module):
         seen = [] if link is None else [link]
         for i in range(len(self.convs)):
             x = block(i, min(i, self.blocks), x)
-            x, summed = read_along(x, levels, min(i + 1, self.blocks), self.readout)
-            seen.append(summed)
+            place = levels, min(i + 1, self.blocks), self.readout
+            if self.replicas is None:  # whose convolutions may do anything with what they get
+                seen.append(read_out(x, *place))
+            else:
+                x, summed = read_along(x, *place)
+                seen.append(summed)
         return torch.cat(seen, 1)
 
     def classify(self, seen: Tensor) -> Tensor:
@@ -275,11 +274,15 @@ class SEPG(nn.Module):
         return logits
 
 
-def _times(batch: PreparedBatch, level: int, rows: int, copies: Tensor | None) -> Tensor | None:
-    """How often every row of a level counts: not at all behind the ``real`` ones of a replica."""
-    if not batch.real:
-        return copies
-    real = batch.real[level]
-    places = torch.arange(rows // len(real), device=real.device)
-    times = (places < real.unsqueeze(1)).flatten().to(torch.get_default_dtype())
+def _copies(batch: PreparedBatch) -> Tensor | None:
+    """How many nodes every row of the lowest level stands for; None where it is one."""
+    if batch.copies is None or batch.source is None:
+        return batch.copies
+    return batch.copies.index_select(0, batch.source)
+
+
+def _times(real: Tensor, x: Tensor, copies: Tensor | None) -> Tensor:
+    """How often every row of ``x`` counts: not at all behind the ``real`` ones of a replica."""
+    places = torch.arange(len(x) // len(real), device=real.device)
+    times = (places < real.unsqueeze(1)).flatten().to(x.dtype)
     return times if copies is None else times * copies

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from sepool.baselines.nodes.model import InputLinear, NodeGraph, NodeModel
 from sepool.nn.adjacency import Adjacency, attend, edge_softmax
+from sepool.nn.attention import SLOPE
 from sepool.nn.dropout import Dropout
 from sepool.nn.linear import Linear
 from sepool.nn.ops import unpool
@@ -55,7 +56,7 @@ class Attention(nn.Module):
         ptr, _, order = a.transpose()
         seen = unpool(scores[0].flatten(1), ptr, a.index, order)
         own = unpool(scores[1].flatten(1), a.ptr, a.row)
-        share = edge_softmax(a, F.leaky_relu(seen + own, 0.2))
+        share = edge_softmax(a, F.leaky_relu(seen + own, SLOPE))
         share = self.drop(share.view(-1, *x.shape[1:-1], self.heads)).flatten(1)
         found = attend(a, apart.reshape(len(x), -1, self.width), share)
         found = found.view(*x.shape[:-1], self.heads, self.width)
