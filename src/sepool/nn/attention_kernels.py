@@ -51,6 +51,17 @@ def _score(target, source, extra, line, there, SLOPE: tl.constexpr, EXTRA: tl.co
     return score
 
 
+@triton.jit
+def _seen(index, scores, extra, target, level, entry, end, SLOPE: tl.constexpr,
+          EXTRA: tl.constexpr):  # fmt: skip
+    """Whom some rows see by an entry of each, if there is one, by which score and to what share."""
+    there = entry < end
+    line = tl.load(index + entry, mask=there, other=0)
+    source = tl.load(scores + 2 * line + 1, mask=there, other=0.0)
+    score = _score(target, source, extra, line, there, SLOPE, EXTRA)
+    return there, line, source, tl.where(there, tl.exp(score - level), 0.0)
+
+
 @triton.jit(do_not_specialize=COUNTS)
 def _attend(x, scores, extra, ptr, index, out, norm, rows, width, SLOPE: tl.constexpr,
             EXTRA: tl.constexpr, AHEAD: tl.constexpr, ENTRIES: tl.constexpr, ROWS: tl.constexpr,
@@ -77,12 +88,9 @@ def _attend(x, scores, extra, ptr, index, out, norm, rows, width, SLOPE: tl.cons
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for step in range(0, longest, AHEAD):
         for more in tl.static_range(AHEAD):
-            entry = start + step + more
-            there = entry < end
-            line = tl.load(index + entry, mask=there, other=0)
-            source = tl.load(scores + 2 * line + 1, mask=there, other=0.0)
-            score = _score(target, source, extra, line, there, SLOPE, EXTRA)
-            share = tl.where(there, tl.exp(score - level), 0.0)
+            there, line, _source, share = _seen(
+                index, scores, extra, target, level, start + step + more, end, SLOPE, EXTRA
+            )
             total += _numbers(x, line, column, there, width) * share[:, None]
     tl.store(out + row[:, None] * width + column[None, :], total, mask=both)
 
@@ -104,12 +112,9 @@ def _to_targets(x, scores, extra, grad, ptr, index, norm, to_scores, means, rows
     steep_mean = tl.zeros((ROWS,), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):
-            entry = start + step + more
-            there = entry < end
-            line = tl.load(index + entry, mask=there, other=0)
-            source = tl.load(scores + 2 * line + 1, mask=there, other=0.0)
-            score = _score(target, source, extra, line, there, SLOPE, EXTRA)
-            share = tl.where(there, tl.exp(score - level), 0.0)
+            there, line, source, share = _seen(
+                index, scores, extra, target, level, start + step + more, end, SLOPE, EXTRA
+            )
             slope = tl.where(target + source > 0, share, SLOPE * share)
             product = tl.sum(_numbers(x, line, column, there, width) * above, 1)
             mean += share * product

@@ -153,9 +153,11 @@ def pool(x, times, weight, bias, known, ptr, out, room, width, stride, AHEAD: tl
 
 
 @triton.jit
-def _above(grad, assignment, begin, end, often, values, mean, slope, shift, here, inside, column,
-           width, RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
-    """The gradient of some normalised rows, before the ReLU and the sum that followed."""
+def _back(x, grad, times, assignment, begin, end, mean, slope, shift, column, width,
+          RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
+    """`_tile`, its rows, and their gradient before the ReLU and the sum that followed."""
+    often, inside, here = _tile(times, begin, end, column, width, ROWS)
+    values = tl.load(x + here, mask=inside, other=0.0)
     if POOLED:
         row = begin + tl.arange(0, ROWS)
         cluster = tl.load(assignment + row, mask=row < end, other=0)
@@ -166,7 +168,7 @@ def _above(grad, assignment, begin, end, often, values, mean, slope, shift, here
     if RELU:
         opened = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
         above = tl.where(opened, above, 0.0)
-    return above
+    return often, inside, here, values, above
 
 
 @triton.jit(do_not_specialize=COUNTS)
@@ -181,11 +183,9 @@ def gradient_sums(x, grad, times, weight, bias, known, assignment, sums, product
     product = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
-            first = begin + more * ROWS
-            often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
-                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
+            _often, _inside, _here, values, above = _back(
+                x, grad, times, assignment, begin + more * ROWS, end, mean, slope, shift, column,
+                width, RELU, POOLED, ROWS)  # fmt: skip
             total += above
             product += above * (values - mean[None, :])
     tl.store(sums + place, tl.sum(total, 0), mask=wide)
@@ -215,10 +215,9 @@ def gradient(x, grad, times, weight, bias, known, assignment, sums, products, to
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
-            often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            above = _above(grad, assignment, first, end, often, values, mean, slope, shift, here,
-                           inside, column, width, RELU, POOLED, ROWS)  # fmt: skip
+            often, inside, here, values, above = _back(
+                x, grad, times, assignment, first, end, mean, slope, shift, column, width, RELU,
+                POOLED, ROWS)  # fmt: skip
             apart = values - mean[None, :]
             above -= often[:, None] * (total[None, :] + apart * product[None, :])
             kept = inside & (values > 0) if GATED else inside
