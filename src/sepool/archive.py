@@ -46,7 +46,9 @@ def read_archive(path: StrPath, kind: str, version: int) -> Arrays:
                 arrays = dict(archive.items())
             found, number = str(arrays.pop("format")), int(arrays.pop("version"))
         except Exception:  # a damaged archive fails in a dozen ways
-            raise ArchiveError(f"{os.fspath(path)}: truncated, or not a NumPy archive") from None
+            raise ArchiveError(
+                f"{os.fspath(path)}: truncated, or not a NumPy archive of plain arrays"
+            ) from None
     if found != kind:
         raise ArchiveError(f"{os.fspath(path)}: expected {kind}, the file holds {found!r}")
     if number != version:

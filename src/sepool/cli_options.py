@@ -16,7 +16,11 @@ from sepool.progress import progress_bar
 from sepool.tree import CodingTree
 
 GraphFile = Annotated[
-    str, typer.Argument(metavar="GRAPH", help="Lines 'u v', 'u v weight' or 'u'; may be gzipped.")
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="Lines 'u v', 'u v weight' or 'u', with blanks, tabs or commas; may be gzipped.",
+    ),
 ]
 Height = Annotated[
     int, typer.Option(help="Level of the root: 2 for clusters, 3 for clusters of clusters, ...")

@@ -154,9 +154,11 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
     elif read := reader(type(graph)):
         edges = read(graph, weight, symmetrise)
     else:
+        kind = type(graph).__name__
+        hint = "; for an edge_index pass edge_index.T.numpy()" if kind == "Tensor" else ""
         raise TypeError(
-            f"cannot read a graph from {type(graph).__name__}; expected a networkx or igraph "
-            "graph, a SciPy sparse matrix, a PyG Data, an array of edges or the path of a file"
+            f"cannot read a graph from {kind}; expected a networkx or igraph graph, a SciPy sparse "
+            f"matrix, a PyG Data, an array of edges or the path of a file{hint}"
         )
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")

@@ -98,7 +98,7 @@ def _read_npz(path: StrPath) -> dict[str, Any]:
                 fields = {key: x if x.ndim else x.item() for key, x in archive.items()}
             fields["names"] = json.loads(fields.get("names", "null"))
         except Exception:  # a damaged archive fails in a dozen ways
-            raise TreeFormatError("truncated, or not a NumPy archive") from None
+            raise TreeFormatError("truncated, or not a NumPy archive of plain arrays") from None
     return fields
 
 
