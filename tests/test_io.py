@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -218,3 +220,13 @@ def test_names_of_columns_are_no_edge(header, tmp_path):
         read_edge_list(path)
     path.write_text(f"a b\n{header}\n")  # further down they are nodes
     assert len(read_edge_list(path).names) == 4
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_standard_input(zipped, tmp_path):
+    lines, path = b"a b\nb c 2\n", tmp_path / "graph"
+    path.write_bytes(gzip.compress(lines) if zipped else lines)
+    script = "from sepool.io import read_edge_list; print(read_edge_list('-').names)"
+    with open(path, "rb") as file:
+        run = subprocess.run([sys.executable, "-c", script], stdin=file, capture_output=True)
+    assert run.stdout.decode().strip() == "('a', 'b', 'c')", run.stderr

@@ -19,7 +19,8 @@ GraphFile = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Lines 'u v', 'u v weight' or 'u', with blanks, tabs or commas; may be gzipped.",
+        help="Lines 'u v', 'u v weight' or 'u', with blanks, tabs or commas; may be gzipped; - is "
+        "standard input.",
     ),
 ]
 Height = Annotated[

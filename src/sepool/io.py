@@ -42,7 +42,7 @@ def read_edge_list(path: StrPath) -> Edges:
     appearance.
 
     Args:
-        path: the file.
+        path: the file, or "-" for standard input.
 
     Raises:
         ValueError: a line is malformed (the message has its number), or the file is no edge list.
@@ -171,7 +171,8 @@ def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names]:
 
 @contextmanager
 def _open(path: StrPath) -> Iterator[io.BufferedReader | gzip.GzipFile]:
-    with open(path, "rb") as file:
+    # Standard input is open already, by its number, and stays so.
+    with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
         try:
             zipped = file.peek(2)[:2] == b"\x1f\x8b"
             yield gzip.GzipFile(fileobj=file) if zipped else file
