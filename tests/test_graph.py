@@ -144,6 +144,7 @@ class TestBadInput:
     def test_of_three_weighted_edges(self):
         assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
         assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
+        assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # a list says what its rows are
 
     @pytest.mark.parametrize("edges", [np.arange(4), np.zeros((2, 2, 2), int), 7 * np.ones((3, 1))])
     def test_other_shapes(self, edges):

@@ -51,7 +51,7 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
         raise ValueError(
             f"expected edges of shape (m, 2) or (m, 3), one edge a row, got {table.shape}; {hint}"
         )
-    if _is_doubtful(table):
+    if isinstance(edges, np.ndarray) and _is_doubtful(table):
         raise ValueError(
             f"an array of shape {table.shape} could hold weighted edges, one a row, or else be an "
             "adjacency matrix (pass scipy.sparse.csr_array(matrix)) or an edge_index (transpose "
@@ -73,9 +73,10 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
 
 def _is_doubtful(table: NDArray[Any]) -> bool:
     """Whether edges could as well be a symmetric matrix without loops, or three by their ends."""
-    if table.shape == (3, 3):
-        return bool((table == table.T).all() and not table.diagonal().any())
-    return table.shape == (2, 3) and table.dtype.kind in "iu"
+    if table.dtype.kind not in "iu" or not table.any():
+        return False
+    matrix = table.shape == (3, 3) and (table == table.T).all() and not table.diagonal().any()
+    return bool(matrix) or table.shape == (2, 3)
 
 
 def from_networkx(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
