@@ -92,3 +92,11 @@ def test_one_graph_is_no_list(one):
 def test_a_batch_is_not_cut_either():
     with pytest.raises(TypeError, match="node_ptr must be an array of int64, got float64"):
         replace(as_graph_batch([[(0, 1)]]), node_ptr=np.array([0, 2.9]))
+
+
+def test_arrays_that_could_be_something_else():
+    """Each of them is looked at, though all are read as one."""
+    ends = np.array([[0, 1, 2], [1, 2, 0]])
+    with pytest.raises(ValueError, match="graph 1: an array of shape"):
+        as_graph_batch([np.array([[0, 1, 5]]), ends, ends])
+    assert len(as_graph_batch([np.array([[0, 1, 2]]), np.array([[1, 2, 5]])])) == 2

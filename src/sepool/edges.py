@@ -51,7 +51,7 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
         raise ValueError(
             f"expected edges of shape (m, 2) or (m, 3), one edge a row, got {table.shape}; {hint}"
         )
-    if isinstance(edges, np.ndarray) and _is_doubtful(table):
+    if isinstance(edges, np.ndarray) and is_doubtful(table):
         raise ValueError(
             f"an array of shape {table.shape} could hold weighted edges, one a row, or else be an "
             "adjacency matrix (pass scipy.sparse.csr_array(matrix)) or an edge_index (transpose "
@@ -71,9 +71,9 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
     return Edges(ids[:, 0], ids[:, 1], as_weights(weights, len(ids)), n)
 
 
-def _is_doubtful(table: NDArray[Any]) -> bool:
+def is_doubtful(table: NDArray[Any]) -> bool:
     """Whether edges could as well be a symmetric matrix without loops, or three by their ends."""
-    if table.dtype.kind not in "iu" or not table.any():
+    if table.shape not in ((2, 3), (3, 3)) or table.dtype.kind not in "iu" or not table.any():
         return False
     matrix = table.shape == (3, 3) and (table == table.T).all() and not table.diagonal().any()
     return bool(matrix) or table.shape == (2, 3)

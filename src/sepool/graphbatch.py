@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.edges import Edges, compress, concatenate, from_array, pointers
+from sepool.edges import Edges, compress, concatenate, from_array, is_doubtful, pointers
 from sepool.graph import Graph, Names, build_graph, check_types, read_graph
 
 
@@ -115,7 +115,7 @@ def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
     """The fast way in, for NumPy edge arrays of one shape; None for anything else."""
-    if set(map(type, graphs)) != {np.ndarray}:
+    if set(map(type, graphs)) != {np.ndarray} or any(map(is_doubtful, graphs)):
         return None
     try:
         edges = from_array(np.concatenate(graphs))
