@@ -180,3 +180,14 @@ def test_sorted_features_are_the_same_features(conv):
     home = torch.repeat_interleave(store.levels[0].counts[:-1])
     have = torch.stack([(plain.x[:-1][home == i] != 0).any(0) for i in range(store.num_graphs)])
     assert bool((have.sum(0)[table.x.feature].diff() <= 0).all())
+
+
+@pytest.mark.parametrize("conv", ["GCN", "GIN"])
+def test_normalisation_keeps_the_precision_of_a_model(conv):
+    store = store_for(conv, {})
+    ids = some_ids()
+    batch = store.batch(ids, store.shape(ids))
+    batch.x = batch.x.to(torch.bfloat16)
+    model = SEPG(store.num_features, 8, 2, conv=conv, norm=True, replicas=len(ids))
+    logits = model.to(torch.bfloat16).forward_prepared(batch)
+    assert (logits.dtype, bool(logits.isfinite().all())) == (torch.bfloat16, True)

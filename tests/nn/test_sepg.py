@@ -219,6 +219,31 @@ def test_a_batch_for_replicas_is_dealt_out_in_equal_parts():
             model(Batch.from_data_list(graphs))
 
 
+def test_gradients_of_gradients():
+    model, batch = SEPG(5, 8, 2, reduce="max"), random_batch(7)
+    batch.x.requires_grad_()
+    (slope,) = torch.autograd.grad(model(batch).sum(), batch.x, create_graph=True)
+    slope.square().sum().backward()
+    assert model.first.weight.grad.any()
+
+
+class Halving(torch.nn.Module):
+    """A convolution that changes what it gets."""
+
+    def __init__(self, before, after):
+        super().__init__()
+        self.linear = torch.nn.Linear(before, after)
+
+    def forward(self, x, edge_index):
+        return self.linear(x if x.is_leaf else x.mul_(0.5))
+
+
+def test_a_convolution_may_change_what_it_gets():
+    model = SEPG(5, 8, 2, conv=Halving)
+    model(random_batch(7)).sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
 def test_bad_input():
     batch, model = random_batch(7), SEPG(5, 8, 2)
     with pytest.raises(ValueError, match="the model takes 5 features a node, got 4"):
