@@ -12,7 +12,7 @@ from sepool.bench import store as stores
 from sepool.bench.store import GraphStore
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config
-from sepool.nn import SEPG, attention, dropout, layers, norm, ops, softmax
+from sepool.nn import SEPG, attention, beside, dropout, layers, norm, ops, softmax
 from sepool.nn.convs import CONVS
 from sepool.nn.feature_table import FeatureTable
 
@@ -26,6 +26,7 @@ BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not
 KERNELS = (
     *((module, "sepool.nn", "kernels") for module in (ops, dropout)),
     (attention, "sepool.nn", "attention_kernels"),
+    (beside, "sepool.nn", "beside_kernels"),
     (layers, "sepool.nn", "layer_kernels"),
     *((module, "sepool.nn", "norm_kernels") for module in (layers, norm)),
     (softmax, "sepool.nn", "softmax_kernels"),

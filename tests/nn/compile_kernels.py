@@ -19,6 +19,7 @@ from sepool.baselines import (
 from sepool.bench import adam, adam_kernel, step_kernels, store_kernels
 from sepool.nn import (
     attention_kernels,
+    beside_kernels,
     kernels,
     layer_kernels,
     norm_kernels,
@@ -46,7 +47,7 @@ CUT = {"there": "*i1", **dict.fromkeys(("weight", "node", "new_weight", "new_nod
 
 def main() -> None:
     for width, aligned in product(WIDTHS, (False, True)):
-        tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
+        tile = dict(zip(("ROWS", "WIDTH"), kernels.tiles(1000, width)[1:], strict=True))
         for index, largest in product((False, True), repeat=2):
             flags = {"INDEX": index, "WEIGHT": index, "RELU": not index, "MAX": largest}
             flags |= {"AHEAD": kernels.AHEAD}
@@ -58,6 +59,10 @@ def main() -> None:
         attempt(kernels._dot_rows, tile, aligned)
         for side in (False, True):
             attempt(kernels._drop_rows, {"SIDE": side, **tile}, aligned)
+        for first, weight, scale in product((False, True), repeat=3):
+            flags = {"FIRST": first, "WEIGHT": weight, "SCALE": scale, "AHEAD": kernels.AHEAD}
+            attempt(beside_kernels._beside, {**flags, **tile}, aligned)
+            attempt(beside_kernels._join, {**flags, **tile}, aligned)
     betas = {"BETA": 0.9, "BETA2": 0.999, "LOG": -0.1, "LOG2": -0.001, "EPSILON": adam.EPSILON}
     for clip, aligned in product((False, True), repeat=2):
         constants = {"CLIP": clip, "BLOCK": adam_kernel.BLOCK, **betas, "TINY": adam.TINY}
@@ -94,19 +99,12 @@ def layers(aligned: bool) -> None:
 
 def attention(aligned: bool) -> None:
     """Compiles attention and its gradients, of narrow rows and of the widest."""
-    kernels = {
-        attention_kernels._attend: attention_kernels.LOOKING,
-        attention_kernels._to_targets: attention_kernels.TARGETS,
-        attention_kernels._to_sources: attention_kernels.SOURCES,
-    }
+    passes = attention_kernels._attend, attention_kernels._to_targets, attention_kernels._to_sources
     for width, extra in product((4, 64, attention_kernels.WIDEST), (False, True)):
-        for kernel, tall in kernels.items():
-            tile = attention_kernels._launch(1, width, tall)[1]
-            told = dict(zip(("ROWS", "WIDTH"), tile, strict=True))
-            told |= {"SLOPE": 0.2, "EXTRA": extra, "AHEAD": attention_kernels.AHEAD}
-            if kernel is attention_kernels._attend:
-                told["ENTRIES"] = attention_kernels.ENTRIES
-            attempt(kernel, told, aligned)
+        told = {"SLOPE": 0.2, "EXTRA": extra, **attention_kernels.tile(width)}
+        for kernel in passes:
+            entries = {"ENTRIES": attention_kernels.ENTRIES} if kernel is passes[0] else {}
+            attempt(kernel, {**told, **entries}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
@@ -138,7 +136,7 @@ def baselines() -> None:
         attempt(selection_kernels._scale, tile, aligned)
         attempt(selection_kernels._between, {"BLOCK": selection_kernels.BLOCK}, aligned)
         for width in (32, 100):
-            tile = dict(zip(("ROWS", "WIDTH"), kernels._tiles(1000, width)[1:], strict=True))
+            tile = dict(zip(("ROWS", "WIDTH"), kernels.tiles(1000, width)[1:], strict=True))
             attempt(selection_kernels._gate, tile, aligned)
             attempt(selection_kernels._gate_gradient, tile, aligned)
             for value in (False, True):

@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import AHEAD, _tiles
+from sepool.nn.kernels import AHEAD, tiles
 
 NODES, WIDTH = 16, 64  # of the tile that is on its way at a time
 
@@ -109,7 +109,7 @@ def hits(
         value: what to sum of these rows instead of counting them.
     """
     own, other, out = own.contiguous(), other.contiguous(), torch.empty_like(own)
-    grid, *tile = _tiles(*own.shape)
+    grid, *tile = tiles(*own.shape)
     worth = other if value is None else value.contiguous()
     _hits[grid](own, other, worth, ptr, index, out, *own.shape, value is not None, AHEAD, *tile)
     return out

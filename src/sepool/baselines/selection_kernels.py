@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import _tiles
+from sepool.nn.kernels import tiles
 
 ROWS, ENTRIES, BLOCK = 16, 16, 1024
 
@@ -95,7 +95,7 @@ def between(weight: Tensor, ptr: Tensor, row: Tensor, index: Tensor, nodes: Tens
 def gate(x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
     """See `sepool.baselines.selection.gate`."""
     out, (rows, width) = torch.empty_like(x), x.shape
-    grid, *tile = _tiles(rows, width)
+    grid, *tile = tiles(rows, width)
     _gate[grid](x, score, nodes, out, rows, width, *tile)
     return out
 
@@ -103,6 +103,6 @@ def gate(x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
 def gate_gradient(x: Tensor, score: Tensor, nodes: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
     """The gradients of the rows and the scores."""
     to_x, to_score, (rows, width) = torch.empty_like(x), torch.empty_like(score), x.shape
-    (count, _), *tile = _tiles(rows, width)
+    (count, _), *tile = tiles(rows, width)
     _gate_gradient[(count,)](x, score, nodes, grad, to_x, to_score, rows, width, *tile)
     return to_x, to_score

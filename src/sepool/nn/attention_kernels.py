@@ -14,11 +14,9 @@ from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
 
-# Rows of a tile of each kernel, by the machine code; of the first Triton 3.6 compiles none with 16,
-# of the others none with 32.
-LOOKING, TARGETS, SOURCES = 8, 16, 8
+ROWS, SHARE = 8, 32  # rows of a tile, and columns of a warp: the fastest of eight on an H200
 ENTRIES = 16  # of a tile of scores
-AHEAD = 4  # entries of a row that are on their way at a time
+AHEAD = 2  # entries of a row that are on their way at a time
 WIDEST = 256  # numbers of a row that fit into one tile
 LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
@@ -152,20 +150,20 @@ def _to_sources(x, scores, extra, grad, ptr, index, norm, means, to_x, to_scores
     tl.store(to_scores + 2 * row + 1, to_source, mask=inside)
 
 
-def _launch(rows: int, width: int, tall: int) -> tuple[tuple[int], tuple[int, int]]:
-    """How many programs, and the tile of each."""
-    return (triton.cdiv(rows, tall),), (tall, max(16, triton.next_power_of_2(width)))
+def tile(width: int) -> dict[str, int]:
+    """What one program has, and how many warps it is."""
+    wide = max(16, triton.next_power_of_2(width))
+    return {"AHEAD": AHEAD, "ROWS": ROWS, "WIDTH": wide, "num_warps": max(1, wide // SHARE)}
 
 
 def attend(
     x: Tensor, scores: Tensor, extra: Tensor | None, ptr: Tensor, index: Tensor, slope: float
 ) -> tuple[Tensor, Tensor]:
     """What every row sees, and what the shares of its entries follow from."""
-    out, norm, width = torch.empty_like(x), x.new_empty(len(x)), x.size(1)
-    grid, tile = _launch(len(x), width, LOOKING)
-    _attend[grid](
-        x, scores, x if extra is None else extra, ptr, index, out, norm, len(x), width,
-        slope, extra is not None, AHEAD, ENTRIES, *tile,
+    out, norm, (rows, width) = torch.empty_like(x), x.new_empty(len(x)), x.shape
+    _attend[(triton.cdiv(rows, ROWS),)](
+        x, scores, x if extra is None else extra, ptr, index, out, norm, rows, width,
+        slope, extra is not None, ENTRIES=ENTRIES, **tile(width),
     )  # fmt: skip
     return out, norm
 
@@ -182,11 +180,10 @@ def gradients(
 ) -> tuple[Tensor, Tensor]:
     """Those of the rows and of the scores."""
     to_x, to_scores = torch.empty_like(x), torch.empty_like(scores)
-    means, width = torch.empty_like(norm), x.size(1)
+    means, (rows, width) = torch.empty_like(norm), x.shape
     given = x, scores, x if extra is None else extra, grad, ptr, index, norm
-    told = len(x), width, slope, extra is not None, AHEAD
-    grid, tile = _launch(len(x), width, TARGETS)
-    _to_targets[grid](*given, to_scores, means, *told, *tile)
-    grid, tile = _launch(len(x), width, SOURCES)
-    _to_sources[grid](*given, means, to_x, to_scores, *told, *tile)
+    told = rows, width, slope, extra is not None
+    grid, sides = (triton.cdiv(rows, ROWS),), tile(width)
+    _to_targets[grid](*given, to_scores, means, *told, **sides)
+    _to_sources[grid](*given, means, to_x, to_scores, *told, **sides)
     return to_x, to_scores

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.attention import attention
+from sepool.nn.beside import beside
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_rows
 from sepool.nn.linear import Linear, affine
@@ -188,8 +189,7 @@ class SAGE(GatheringConv):
 
     def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The mean of the neighbours, and the node itself."""
-        mean = rows_like(prepared.node, x) * prepared.adjacency.propagate(x)
-        return torch.cat([mean, x], -1)
+        return beside(prepared.adjacency, x, prepared.node, first=True)
 
     def combine(self, gathered: Tensor) -> Tensor:
         """``X_1 W_1 + X_2 W_2 + b``, as one product."""
@@ -227,7 +227,7 @@ class Cheb(GatheringConv):
 
     def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
         """The node itself, and what the Laplacian makes of it."""
-        return torch.cat([x, prepared.adjacency.propagate(x)], -1)
+        return beside(prepared.adjacency, x)
 
     def combine(self, gathered: Tensor) -> Tensor:
         """``X_1 W_1 + X_2 W_2 + b``, as one product."""

@@ -144,7 +144,7 @@ def _drop_rows(x, keys, salt, rate, out, lines, replicas, width, SIDE: tl.conste
     tl.store(out + place, tl.where(kept, values, 0.0), mask=inside)
 
 
-def _tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
+def tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
     """The grid, and the tile of one program: narrow rows get a narrow tile with more of them.
 
     No tile has 32 or 64 rows: Triton 3.6 mixes up its axes then, and fails to compile.
@@ -165,7 +165,7 @@ def copy_rows(
     x, width = x.contiguous(), x.size(1)
     out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
     if out.numel():
-        grid, *tile = _tiles(len(index), width)
+        grid, *tile = tiles(len(index), width)
         told = [x if tensor is None else tensor.contiguous() for tensor in (gate, times, base)]
         flags = gate is not None, times is not None, base is not None
         _copy_rows[grid](x, index, *told, out, len(index), len(x), width, *flags, *tile)
@@ -178,7 +178,7 @@ def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tens
     rows, width = len(first), left.size(1)
     out = torch.empty(rows, dtype=left.dtype, device=left.device)
     if rows:
-        (count, _), *tile = _tiles(rows, width)
+        (count, _), *tile = tiles(rows, width)
         _dot_rows[(count,)](left, first, right, second, out, rows, width, *tile)
     return out
 
@@ -196,7 +196,7 @@ def drop_rows(x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:
     out, width = torch.empty_like(x), x.size(-1)
     if x.numel():
         lines = x.numel() // width
-        grid, *tile = _tiles(lines, width)
+        grid, *tile = tiles(lines, width)
         rate = rate.contiguous()
         _drop_rows[grid](x, keys, salt, rate, out, lines, replicas, width, side, *tile)
     return out
@@ -217,7 +217,7 @@ def sum_rows(
     x = x.contiguous()
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
-    grid, *tile = _tiles(rows, width)
+    grid, *tile = tiles(rows, width)
     empty = ptr  # stands for what is not there
     if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
         _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)

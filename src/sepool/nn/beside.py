@@ -1,0 +1,91 @@
+"""Nodes beside what they gather: the two halves of the rows that GraphSAGE and ChebNet multiply."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+from sepool.nn.adjacency import Adjacency
+from sepool.nn.gpu import load_kernels
+from sepool.nn.ops import has_kernel, rows_like
+
+beside_kernels = load_kernels("sepool.nn.beside_kernels")
+
+
+class Along(NamedTuple):
+    """What is gathered, and on which side of the rows it stands.
+
+    Attributes:
+        ptr: where the entries of every row begin.
+        index: the row that each of them takes.
+        weight: how much of it; None where it is all.
+        scale: what the sum of every row is multiplied by; None where it is not.
+        first: whether sums stand before the node itself.
+    """
+
+    ptr: Tensor
+    index: Tensor
+    weight: Tensor | None
+    scale: Tensor | None
+    first: bool
+
+
+def beside(a: Adjacency, x: Tensor, scale: Tensor | None = None, first: bool = False) -> Tensor:
+    """``[x, s A x]``, or ``[s A x, x]`` where sums come ``first``; ``s``: a number for every node.
+
+    On a GPU in one pass, where the adjacency is its own transpose, and its gradient in another.
+
+    Example:
+        >>> path = Adjacency(torch.tensor([0, 1, 2]), torch.tensor([1, 0]), symmetric=True)
+        >>> beside(path, torch.tensor([[1.0], [3.0]]))
+        tensor([[1., 3.],
+                [3., 1.]])
+    """
+    if _has_kernel(a, x):
+        scale = None if scale is None else scale.to(x.dtype).contiguous()
+        weight = None if a.weight is None else a.weight.to(x.dtype).contiguous()
+        along = Along(a.ptr, a.index, weight, scale, first)
+        both: Tensor = _Beside.apply(x, *along)  # type: ignore[no-untyped-call]
+        return both
+    seen = a.propagate(x)
+    seen = seen if scale is None else rows_like(scale, x) * seen
+    return torch.cat([seen, x] if first else [x, seen], -1)
+
+
+def _has_kernel(a: Adjacency, x: Tensor) -> bool:
+    learned = a.weight is not None and a.weight.requires_grad
+    known = beside_kernels is not None and a.symmetric and not learned and x.dim() == 2
+    return known and has_kernel(x, len(a.index))
+
+
+class _Beside(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *along: Any) -> Tensor:
+        *tensors, ctx.first = along
+        ctx.save_for_backward(*tensors)
+        both: Tensor = beside_kernels.put_beside(x, Along(*along))
+        return both
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        joined = _Joined.apply(grad, *ctx.saved_tensors, ctx.first)  # type: ignore[no-untyped-call]
+        return joined, *[None] * 5
+
+
+class _Joined(Function):
+    """The transpose of `_Beside`, which is linear: each is the gradient of the other."""
+
+    @staticmethod
+    def forward(ctx: Any, both: Tensor, *along: Any) -> Tensor:
+        *tensors, ctx.first = along
+        ctx.save_for_backward(*tensors)
+        joined: Tensor = beside_kernels.join(both, Along(*along))
+        return joined
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        both = _Beside.apply(grad, *ctx.saved_tensors, ctx.first)  # type: ignore[no-untyped-call]
+        return both, *[None] * 5

@@ -1,0 +1,103 @@
+"""`sepool.nn.beside` on a GPU, in Triton: neither half of a row is written down by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from sepool.nn.gpu import COUNTS
+from sepool.nn.kernels import AHEAD, tiles
+
+if TYPE_CHECKING:
+    from sepool.nn.beside import Along
+
+
+@triton.jit
+def _place(ptr, rows, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    """Some rows, where their entries begin and end, some columns, and which of both exist."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    inside = row < rows
+    start = tl.load(ptr + row, mask=inside, other=0)
+    end = tl.load(ptr + row + 1, mask=inside, other=0)
+    return row, start, end, column, inside, inside[:, None] & (column < width)[None, :]
+
+
+@triton.jit
+def _entry(x, index, weight, entry, end, column, width, stride, WEIGHT: tl.constexpr):
+    """Whom some rows gather by an entry of each, if there is one, and what they see of them."""
+    there = entry < end
+    line = tl.load(index + entry, mask=there, other=0)
+    values = tl.load(
+        x + line[:, None] * stride + column[None, :],
+        mask=there[:, None] & (column < width)[None, :],
+        other=0.0,
+    )
+    if WEIGHT:
+        values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
+    return there, line, values
+
+
+@triton.jit(do_not_specialize=COUNTS)
+def _beside(x, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr,
+            WEIGHT: tl.constexpr, SCALE: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+            WIDTH: tl.constexpr):  # fmt: skip
+    row, start, end, column, inside, both = _place(ptr, rows, width, ROWS, WIDTH)
+    total = tl.zeros((ROWS, WIDTH), tl.float32)
+    for step in range(0, tl.max(end - start), AHEAD):
+        for more in tl.static_range(AHEAD):
+            _there, _line, values = _entry(
+                x, index, weight, start + step + more, end, column, width, width, WEIGHT
+            )
+            total += values
+    if SCALE:
+        total *= tl.load(scale + row, mask=inside, other=0.0)[:, None]
+    own = tl.load(x + row[:, None] * width + column[None, :], mask=both, other=0.0)
+    here = out + row[:, None] * (2 * width) + column[None, :]
+    tl.store(here + (0 if FIRST else width), total, mask=both)
+    tl.store(here + (width if FIRST else 0), own, mask=both)
+
+
+@triton.jit(do_not_specialize=COUNTS)
+def _join(both, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr,
+          WEIGHT: tl.constexpr, SCALE: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+          WIDTH: tl.constexpr):  # fmt: skip
+    """Whom a node gathers gathers it: what those made of it, and itself, are summed."""
+    row, start, end, column, _inside, present = _place(ptr, rows, width, ROWS, WIDTH)
+    sums = both + (0 if FIRST else width)
+    own = both + row[:, None] * (2 * width) + (width if FIRST else 0) + column[None, :]
+    total = tl.load(own, mask=present, other=0.0)
+    for step in range(0, tl.max(end - start), AHEAD):
+        for more in tl.static_range(AHEAD):
+            there, line, values = _entry(
+                sums, index, weight, start + step + more, end, column, width, 2 * width, WEIGHT
+            )
+            if SCALE:
+                values *= tl.load(scale + line, mask=there, other=0.0)[:, None]
+            total += values
+    tl.store(out + row[:, None] * width + column[None, :], total, mask=present)
+
+
+def put_beside(x: Tensor, along: Along) -> Tensor:
+    """Every node beside what it gathers."""
+    out = x.new_empty(len(x), 2 * x.size(1))
+    _launch(_beside, x, along, out, x.size(1))
+    return out
+
+
+def join(both: Tensor, along: Along) -> Tensor:
+    """The gradient of the nodes, from that of both halves."""
+    out = both.new_empty(len(both), both.size(1) // 2)
+    _launch(_join, both, along, out, out.size(1))
+    return out
+
+
+def _launch(kernel: triton.JITFunction, x: Tensor, along: Along, out: Tensor, width: int) -> None:
+    x, (ptr, index, weight, scale, first) = x.contiguous(), along
+    told = (x if tensor is None else tensor for tensor in (weight, scale))  # anything for none
+    flags = first, weight is not None, scale is not None, AHEAD
+    grid, *tile = tiles(len(x), width)
+    kernel[grid](x, ptr, index, *told, out, len(x), width, *flags, *tile)
