@@ -104,6 +104,25 @@ def test_kernels_change_nothing(conv, norm, with_kernels, store_of):
     compare(model, batch_of(store), with_kernels)
 
 
+@pytest.mark.parametrize("blocks", [None, 0])
+def test_attention_looks_up_what_kinds_are(blocks, with_kernels, store_of, monkeypatch):
+    """Of nodes of few kinds no row is written down, whether they are summed to clusters or not."""
+    torch.manual_seed(0)
+    store, looked_up = store_of(CONVS["GAT"]), []
+    model = SEPG(store.num_features, 8, 2, conv="GAT", blocks=blocks, replicas=2).to(DEVICE)
+    places = FeatureTable.places
+
+    def counted(*given):
+        looked_up.append(given)
+        return places(*given)
+
+    monkeypatch.setattr(FeatureTable, "places", counted)
+    if blocks == 0:
+        store.copies = None
+    compare(model, batch_of(store), with_kernels)
+    assert len(looked_up) == 1
+
+
 def test_kernels_change_nothing_after_training(with_kernels, store_of):
     """What was seen in training counts then, not the batch at hand."""
     torch.manual_seed(0)

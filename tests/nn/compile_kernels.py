@@ -34,7 +34,7 @@ SIZES = ("graphs", "room", "length", "stride", "seen_stride", "size", "line")
 REAL, LONG = ("clip", "epoch", "warm", "epochs", "even"), ("salt",)
 TRUTHS = ("cosine", "there", "near", "nodes")
 INDICES = ("ptr", "index", "source", "assignment", "real", "keys", "steps", "y", "graph", "rank")
-PLACES = ("order", "row")
+PLACES = ("order", "row", "place", "parent")
 WIDTHS = (1, 4, 16, 32, 100)
 CUTTING = (
     store_kernels._begin,
@@ -81,18 +81,22 @@ def main() -> None:
 
 def layers(aligned: bool) -> None:
     """Compiles linear layers, with ReLU, summed to parents and alone; of a table and of nodes."""
-    for own, relu, summed, copies in product((False, True), repeat=4):
+    for own, exact, relu, summed, copies in product((False, True), repeat=5):
+        if own and exact:
+            continue  # only tables are
         depth, width = (64, 2) if own else (369, 128)
         tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
-        attempt(product_kernels.product, {"OWN": own, "RELU": relu, **tile}, aligned)
+        attempt(
+            product_kernels.product, {"OWN": own, "EXACT": exact, "RELU": relu, **tile}, aligned
+        )
         tile = layer_kernels._at_most(layer_kernels._pooled_tile(width), WIDE=width)
-        flags = {"OWN": own, "COPIES": copies, "WIDTH": width}
+        flags = {"OWN": own, "EXACT": exact, "COPIES": copies, "WIDTH": width}
         attempt(product_kernels.pooled_product, {**flags, **tile}, aligned)
         flags |= {"GATED": relu or summed, "SUMMED": summed}
         tile = layer_kernels._gradient_tile(depth, width, copies)
         attempt(product_kernels.gradient, {**flags, **tile}, aligned)
         flags |= {"RELU": own, "DEPTH": depth}
-        del flags["OWN"]
+        del flags["OWN"], flags["EXACT"]
         tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
         attempt(product_kernels.back, {**flags, **tile}, aligned)
 
@@ -100,11 +104,13 @@ def layers(aligned: bool) -> None:
 def attention(aligned: bool) -> None:
     """Compiles attention and its gradients, of narrow rows and of the widest."""
     passes = attention_kernels._attend, attention_kernels._to_targets, attention_kernels._to_sources
-    for width, extra in product((4, 64, attention_kernels.WIDEST), (False, True)):
-        told = {"SLOPE": 0.2, "EXTRA": extra, **attention_kernels.tile(width)}
-        for kernel in passes:
-            entries = {"ENTRIES": attention_kernels.ENTRIES} if kernel is passes[0] else {}
-            attempt(kernel, {**told, **entries}, aligned)
+    widths, either = (4, 64, attention_kernels.WIDEST), (False, True)
+    for width, extra, looked_up, summed in product(widths, either, either, either):
+        told = {"SLOPE": 0.2, "EXTRA": extra, "LOOKUP": looked_up, "SUMMED": summed}
+        told |= attention_kernels.tile(width)
+        attempt(passes[0], {**told, "ENTRIES": attention_kernels.ENTRIES}, aligned)
+        for kernel in passes[1:]:
+            attempt(kernel, {**told, "TIMES": summed and extra}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:
@@ -212,10 +218,10 @@ def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:
         return "fp32" if name in REAL else "i64"
     rows = kernel is kernels._dot_rows and name in ("first", "second")
     rows |= kernel is step_kernels._keys and name == "out"
-    if name == "reach":
+    if name == "reach" or (name == "place" and constants["LOOKUP"]):
         return "*i32"
-    pooled = kernel is product_kernels.pooled_product
-    if (pooled and name == "gate") or (name == "hidden" and constants["SUMMED"]):
+    gated = kernel is product_kernels.pooled_product or constants.get("SUMMED")
+    if (gated and name == "gate") or (name == "hidden" and constants["SUMMED"]):
         return "*i8"  # where ReLU let something through
     rows |= name == "counts" and kernel in (largest_kernels._largest, largest_kernels._gradient)
     return "*i64" if name in INDICES + PLACES or rows else "*fp32"

@@ -8,15 +8,30 @@ import torch.nn.functional as F
 
 from sepool.nn import attention as attentions
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.attention import SLOPE, attention
+from sepool.nn.attention import SLOPE, Table, attention, attention_pool
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @pytest.fixture
-def kernels():
+def by_kernels(monkeypatch):
+    """Kernels are taken wherever they can be; says which were."""
     pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    return pytest.importorskip("sepool.nn.attention_kernels")
+    kernels = pytest.importorskip("sepool.nn.attention_kernels")
+    launched = []
+    for name in ("attend", "gradients"):
+        monkeypatch.setattr(kernels, name, counted(name, getattr(kernels, name), launched))
+    monkeypatch.setattr(attentions, "attention_kernels", kernels)
+    monkeypatch.setattr(attentions, "has_kernel", lambda x, times=0: True)
+    return launched
+
+
+def counted(name, function, launched):
+    def call(*given):
+        launched.append(name)
+        return function(*given)
+
+    return call
 
 
 def graph(nodes=40, seed=0):
@@ -66,41 +81,76 @@ def test_attention_is_its_formula(extra):
 
 @pytest.mark.parametrize("extra", [False, True])
 @pytest.mark.parametrize("width", [1, 5, 64, 100])
-def test_kernels(width, extra, kernels):
+def test_kernels(width, extra, by_kernels):
     a, (x, scores, more, above) = graph(), given(width, extra)
     leaves = [x.requires_grad_(), scores.requires_grad_()]
     expected = one_by_one(a, *leaves, more)
-    slopes = torch.autograd.grad(expected, leaves, above)
-    more = None if more is None else more.to(DEVICE)
-    told = *(t.detach().to(DEVICE) for t in leaves), more, a.ptr.to(DEVICE), a.index.to(DEVICE)
-    out, norm = kernels.attend(*told, SLOPE)
-    torch.testing.assert_close(out.cpu(), expected.detach())
-    found = kernels.gradients(*told, SLOPE, norm, above.to(DEVICE))
-    torch.testing.assert_close([t.cpu() for t in found], list(slopes), rtol=1e-5, atol=1e-5)
+    wanted = [expected.detach(), *torch.autograd.grad(expected, leaves, above)]
+    found = differentiated(on_device(a), *there(*leaves, more, above))
+    torch.testing.assert_close([t.cpu() for t in found], wanted, rtol=1e-5, atol=1e-5)
+    assert by_kernels == ["attend", "gradients"]
 
 
 @pytest.mark.parametrize("far", [100.0, -500.0], ids=["apart", "low"])
-def test_scores_that_no_exponential_can_hold(far, kernels):
+def test_scores_that_no_exponential_can_hold(far, by_kernels):
     """Scores of hundreds: far apart, or all of them far below 0."""
     a, (x, scores, _, above) = graph(), given(5, False)
     scores = far * scores if far > 0 else scores + far
     leaves = [x.double().requires_grad_(), scores.double().requires_grad_()]
     expected = one_by_one(a, *leaves, None)
     slopes = torch.autograd.grad(expected, leaves, above.double())
-    told = x.to(DEVICE), scores.to(DEVICE), None, a.ptr.to(DEVICE), a.index.to(DEVICE)
-    out, norm = kernels.attend(*told, SLOPE)
+    out, *found = differentiated(on_device(a), *there(x, scores, None, above))
     torch.testing.assert_close(out.cpu(), expected.detach().float(), rtol=1e-3, atol=1e-4)
-    for mine, wanted in zip(
-        kernels.gradients(*told, SLOPE, norm, above.to(DEVICE)), slopes, strict=True
-    ):
+    for mine, wanted in zip(found, slopes, strict=True):
         torch.testing.assert_close(mine.cpu(), wanted.float(), rtol=1e-3, atol=2e-3)
 
 
-@pytest.fixture
-def by_kernels(kernels, monkeypatch):
-    """From here on kernels are taken wherever they can be."""
-    monkeypatch.setattr(attentions, "attention_kernels", kernels)
-    monkeypatch.setattr(attentions, "has_kernel", lambda x, times=0: True)
+@pytest.mark.parametrize("times", [False, True])
+@pytest.mark.parametrize("looked_up", [False, True])
+@pytest.mark.parametrize("width", [5, 64])
+def test_kernels_that_sum_to_clusters(width, looked_up, times, by_kernels):
+    """Against the formula, ReLU and a sum; nodes can have their numbers in a table."""
+    a, (x, scores, more, _) = graph(), given(width, True)
+    place = torch.arange(40) % 7
+    if looked_up:
+        x, scores = x[place], scores[place]
+    often = torch.randint(1, 4, (40,)).float() if times else torch.ones(40)
+    cluster = torch.arange(40) // 3
+    ptr = torch.tensor([*range(0, 40, 3), 40, 40])  # the last cluster has no members
+    above = torch.randn(len(ptr) - 1, width)
+    leaves = [x.requires_grad_(), scores.requires_grad_()]
+    seen = one_by_one(a, *leaves, more).relu() * often[:, None]
+    expected = seen.new_zeros(len(ptr) - 1, width).index_add(0, cluster, seen)
+    wanted = [expected.detach(), *torch.autograd.grad(expected, leaves, above)]
+    table, inner = None, [t.detach().to(DEVICE).requires_grad_() for t in leaves]
+    if looked_up:
+        lines = (t.detach()[:7].to(DEVICE) for t in leaves)
+        table = Table(*lines, place.to(DEVICE, torch.int32))
+        inner = [t.new_full((1, 1), torch.nan).expand_as(t).requires_grad_() for t in inner]
+    clusters = there(ptr, cluster, often if times else None)
+    out = attention_pool(on_device(a), *inner, more.to(DEVICE), *clusters, table)
+    found = [out.detach(), *torch.autograd.grad(out, inner, above.to(DEVICE))]
+    torch.testing.assert_close([t.cpu() for t in found], wanted, rtol=1e-5, atol=1e-5)
+    assert by_kernels == ["attend", "gradients"]
+
+
+def test_sums_to_clusters_without_kernels():
+    a, (x, scores, more, _) = graph(), given(5, True)
+    cluster, ptr = torch.arange(40) // 20, torch.tensor([0, 20, 40])
+    times = torch.arange(40.0)
+    seen = one_by_one(a, x, scores, more).relu() * times[:, None]
+    found = attention_pool(a, x, scores, more, ptr, cluster, times)
+    torch.testing.assert_close(found, torch.stack([seen[:20].sum(0), seen[20:].sum(0)]))
+    with pytest.raises(AssertionError, match="table"):
+        attention(a, x, scores, more, Table(x, scores, cluster))
+
+
+def there(*tensors):
+    return [None if t is None else t.detach().to(DEVICE) for t in tensors]
+
+
+def on_device(a):
+    return Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE), None, a.symmetric)
 
 
 def differentiated(a, x, scores, extra, above):
@@ -111,8 +161,7 @@ def differentiated(a, x, scores, extra, above):
 
 def test_tensors_need_not_lie_row_by_row(by_kernels, monkeypatch):
     a, (x, scores, more, above) = graph(), given(64, True)
-    a = Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE), None, symmetric=True)
-    x, scores, more, above = (t.to(DEVICE) for t in (x, scores, more, above))
+    a, (x, scores, more, above) = on_device(a), there(x, scores, more, above)
     expected = differentiated(a, x, scores, more, above)
     turned = [t.t().contiguous().t() for t in (x, scores)]
     wide = torch.stack([more, more], 1)[:, 0]
@@ -132,3 +181,4 @@ def test_who_is_seen_need_not_see(by_kernels):
     expected = one_by_one(a, *leaves, None)
     wanted = [expected.detach(), *torch.autograd.grad(expected, leaves, above)]
     torch.testing.assert_close(differentiated(a, x, scores, None, above), wanted)
+    assert not by_kernels

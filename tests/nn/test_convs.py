@@ -9,7 +9,8 @@ pyg = pytest.importorskip("torch_geometric.nn")
 
 from sepool.data import DIRECTED, ROW_BY_ROW, SYMMETRIC  # noqa: E402
 from sepool.nn.adjacency import Adjacency  # noqa: E402
-from sepool.nn.convs import CONVS, GatheringConv  # noqa: E402
+from sepool.nn.conv_base import GatheringConv  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
 
 from .graphs import gradients, random_graph  # noqa: E402
 

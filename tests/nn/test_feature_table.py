@@ -31,6 +31,46 @@ def test_rows_and_where_they_end(width):
     assert table.reach[7] == 0
 
 
+@pytest.mark.parametrize(
+    ("x", "exact"),
+    [
+        (torch.eye(3), True),
+        (torch.tensor([[2047.0, -1.5]]), True),
+        (torch.tensor([[2049.0, 0.0]]), False),  # 12 bits
+        (torch.tensor([[1 / 3, 0.0]]), False),
+        (torch.tensor([[1.0, 0.0]]).double(), False),  # kernels are for float32
+    ],
+)
+def test_numbers_that_are_short(x, exact):
+    assert FeatureTable.of(x, torch.zeros(len(x), dtype=torch.int64)).exact == exact
+
+
+def test_lines_of_kinds_are_what_layers_give():
+    """One line a kind and replica, in which every node finds its ``x W + b``."""
+    torch.manual_seed(0)
+    x = torch.randn(4, 5)[[3, 1, 1, 0, 2, 1]]
+    x[4] = 0.0
+    table = FeatureTable.of(x, torch.arange(6) // 2, kinds=True)
+    assert len(table.kinds) == 4
+    weight, bias = torch.randn(2, 5, 3), torch.randn(2, 3)
+    source = torch.tensor([5, 4, 0, 3, 2, 2, 4, 1])  # four nodes of each replica
+    expected = torch.baddbmm(bias.unsqueeze(1), x[source].view(2, 4, 5), weight).flatten(0, 1)
+    lines, places = table.lines(weight, bias), table.places(source, 2)
+    torch.testing.assert_close(lines[places], expected)
+    assert places.dtype == torch.int32
+
+
+def test_kinds_are_few_and_not_mixed_up():
+    """Rows that are not alike are never one kind, and of many kinds there is no table."""
+    twins = torch.zeros(2, 8)
+    twins[0, 0], twins[1, 6] = 2.0, 1.0  # 2 sqrt(2) is sqrt(8), so these look the same
+    for x in (twins, torch.randn(2000, 8)):
+        table = FeatureTable.of(x, torch.zeros(len(x), dtype=torch.int64), kinds=True)
+        assert table.kinds is None
+        assert table.kind is None
+    assert FeatureTable.of(twins, torch.zeros(2, dtype=torch.int64)).kinds is None
+
+
 def test_a_table_alone_has_no_rows_for_nodes():
     table = FeatureTable.of(torch.eye(3), torch.zeros(3, dtype=torch.int64))
     with pytest.raises(AssertionError, match="source"):

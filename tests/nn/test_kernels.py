@@ -178,11 +178,13 @@ class Case:
     def found(self):
         """The same by kernels; where there is padding, they get what they must not use."""
         x, weights, source, reach = self.x.clone(), list(self.weights), self.source, None
+        exact = False
         if self.own:
             x[~self.there] = torch.nan
         else:
             table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64))
-            x, reach = table.rows, table.reach
+            x, reach, exact = table.rows, table.reach, table.exact
+            assert exact == ("linear" not in self.kind)
             weights[0] = weights[0][:, table.feature].contiguous()
             source = torch.where(self.there, source, 10**6)
         above = torch.where(self.counted[:, None], self.above, torch.nan).to(DEVICE)
@@ -192,7 +194,7 @@ class Case:
         clusters = layer_kernels.Clusters(*[t.to(DEVICE) for t in clusters])
         rest = [None if t is None else t.to(DEVICE) for t in (source, reach, self.copies)]
         clusters = clusters if self.summed else None
-        given = layer_kernels.Rows(x.to(DEVICE), *rest, self.real.to(DEVICE), clusters)
+        given = layer_kernels.Rows(x.to(DEVICE), *rest, self.real.to(DEVICE), clusters, exact)
         out, kept = layer_kernels.products(given, weights, biases, self.relu)
         to_x, *pairs = layer_kernels.gradients(
             given, weights, kept, above, self.relu, to_x=self.own

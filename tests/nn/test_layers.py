@@ -63,8 +63,8 @@ def test_kernels_count_rows_in_32_bits_and_gather_from_tables_alone(case, monkey
     two, table, source = case
     monkeypatch.setattr(layers, "has_kernel", lambda x, times: True)
     sorted_table = FeatureTable.of(table, torch.arange(KINDS))
-    assert layers._has_kernel(table, None, two, 12)
-    assert layers._has_kernel(sorted_table, source, two, 12)
-    assert not layers._has_kernel(table, source, two, 12)
-    assert layers._has_kernel(table, None, two, REPLICAS * (2**29 - 1))
-    assert not layers._has_kernel(table, None, two, REPLICAS * 2**29)  # four numbers each
+    assert layers.has_layer_kernel(table, None, two, 12)
+    assert layers.has_layer_kernel(sorted_table, source, two, 12)
+    assert not layers.has_layer_kernel(table, source, two, 12)
+    assert layers.has_layer_kernel(table, None, two, REPLICAS * (2**29 - 1))
+    assert not layers.has_layer_kernel(table, None, two, REPLICAS * 2**29)  # four numbers each

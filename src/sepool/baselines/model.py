@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sepool.nn import Linear, convs
+from sepool.nn.conv_base import Prepared
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_rows
@@ -142,7 +143,7 @@ def start(conv: nn.Module, batch: PreparedBatch, relu: bool = True) -> Tensor:
 
 
 def go_on(
-    conv: nn.Module, x: Tensor, batch: PreparedBatch, graph: convs.Prepared | None = None
+    conv: nn.Module, x: Tensor, batch: PreparedBatch, graph: Prepared | None = None
 ) -> Tensor:
     """The ReLU of another convolution, along all edges or those of another graph."""
     assert isinstance(conv, convs.GCN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from sepool.baselines.selection import DropModel
-from sepool.nn.convs import Prepared
+from sepool.nn.conv_base import Prepared
 
 
 class SAGPoolH(DropModel):

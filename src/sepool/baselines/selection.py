@@ -16,7 +16,7 @@ from torch.autograd import Function
 from sepool.baselines.model import LAYERS, RATIO, GraphModel, go_on, start
 from sepool.baselines.ragged import rank_in_graph
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.convs import Prepared
+from sepool.nn.conv_base import Prepared
 from sepool.nn.gpu import load_kernels
 from sepool.nn.ops import fits_kernels, segment_sum
 from sepool.nn.prepared import PreparedBatch

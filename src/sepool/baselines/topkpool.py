@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from sepool.baselines.selection import DropModel
 from sepool.nn import Linear
-from sepool.nn.convs import Prepared
+from sepool.nn.conv_base import Prepared
 
 
 class TopKPool(DropModel):

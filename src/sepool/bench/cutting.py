@@ -17,7 +17,7 @@ from torch import Tensor
 from sepool.bench.store_tables import Tables
 from sepool.data import ROW_BY_ROW, Hierarchy, repeat_each
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.convs import Prepared
+from sepool.nn.conv_base import Prepared
 from sepool.nn.gpu import load_kernels
 
 store_kernels = load_kernels("sepool.bench.store_kernels")

@@ -26,7 +26,7 @@ from sepool.bench.merging import (
 from sepool.bench.undrawn import Undrawn
 from sepool.data import ROW_BY_ROW, Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.convs import Conv, GatheringConv, Prepared
+from sepool.nn.conv_base import Conv, GatheringConv, Prepared
 from sepool.nn.feature_table import Features, FeatureTable
 from sepool.nn.ops import rows_at, segment_sum
 from sepool.nn.prepared import PreparedBatch
@@ -126,7 +126,7 @@ class GraphStore:
         counts = self.levels[0].counts.clone()
         counts[-1] = 1  # the row of no graph
         graph = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
-        self.x = FeatureTable.of(self.x, graph)
+        self.x = FeatureTable.of(self.x, graph, kinds=not self.gathered)
 
     def shape(self, ids: Tensor, spare: float = 0.0) -> Shape:
         """The room that batches of these graphs need; ids as in `batch`, with any axes before."""

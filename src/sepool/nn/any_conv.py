@@ -8,7 +8,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from sepool.nn.convs import CONVS, Conv
+from sepool.nn.conv_base import Conv
+from sepool.nn.convs import CONVS
 
 
 def make_conv(

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
-from sepool.nn.convs import Conv, Prepared
+from sepool.nn.conv_base import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import rows_at, unpool

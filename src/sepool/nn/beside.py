@@ -20,14 +20,14 @@ class Along(NamedTuple):
 
     Attributes:
         ptr: where the entries of every row begin.
-        index: the row that each of them takes.
+        neighbours: the row that each of them takes.
         weight: how much of it; None where it is all.
         scale: what the sum of every row is multiplied by; None where it is not.
         first: whether sums stand before the node itself.
     """
 
     ptr: Tensor
-    index: Tensor
+    neighbours: Tensor
     weight: Tensor | None
     scale: Tensor | None
     first: bool

@@ -7,85 +7,17 @@ weights of many replicas.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.attention import attention
 from sepool.nn.beside import beside
-from sepool.nn.feature_table import Features
-from sepool.nn.layers import layers_rows
+from sepool.nn.conv_base import GatheringConv, Prepared
+from sepool.nn.gat import GAT
 from sepool.nn.linear import Linear, affine
-from sepool.nn.ops import row_sums, rows_at, rows_like
-
-
-class Prepared(NamedTuple):
-    """What a convolution needs of a graph and can know before training.
-
-    Attributes:
-        adjacency: what is gathered from whom.
-        node: one more number for every node, as a column, where the convolution needs one.
-    """
-
-    adjacency: Adjacency
-    node: Tensor | None = None
-
-
-class Conv(nn.Module, ABC):
-    """A convolution over an adjacency, of which it needs what `prepare` returns."""
-
-    node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
-    as_torch = False  # whether PyG draws its weights as PyTorch those of a linear layer
-    knows_twins = False  # whether `Prepared.node` is the logarithm of how many nodes a row is
-
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """What the convolution needs of a graph."""
-        return Prepared(a)
-
-    @abstractmethod
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features of every node."""
-
-    def of_replicas(
-        self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
-    ) -> Tensor:
-        """The same for replicas with padding; ``real`` and ``source`` as in `PreparedBatch`."""
-        out: Tensor = self(rows_at(x, source), prepared)
-        return out
-
-    def reset_parameters(self) -> None:
-        """Draws new weights."""
-        for layer in self.children():
-            if isinstance(layer, Linear):
-                layer.reset_parameters()
-
-
-class GatheringConv(Conv):
-    """A convolution in two steps: what it gathers, and what it learns.
-
-    `gather` has no weights, so that what the first layer gathers of a dataset is the same in every
-    epoch; `combine` acts on every node alone.
-    """
-
-    @abstractmethod
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """What every node sees: itself and its neighbours."""
-
-    @abstractmethod
-    def combine(self, gathered: Tensor) -> Tensor:
-        """The new features of every node, from what it sees."""
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Of `combine`, where it is ``X W + b`` with ReLU between layers, every ``W`` and ``b``."""
-        return []
-
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features of every node."""
-        return self.combine(self.gather(x, prepared))
+from sepool.nn.ops import row_sums, rows_like
 
 
 class GCN(GatheringConv):
@@ -236,57 +168,6 @@ class Cheb(GatheringConv):
     def layers(self) -> list[tuple[Tensor, Tensor | None]]:
         """``W_1`` above ``W_2``, and ``b``."""
         return [(torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias)]
-
-
-class GAT(Conv):
-    """Velickovic et al., "Graph attention networks", 2018, one head.
-
-    Edges weigh ``softmax(LeakyReLU(a_1 . W x_i + a_2 . W x_j))``, every node sees itself too; edge
-    weights play no role.
-    """
-
-    knows_twins = True
-
-    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
-        super().__init__()
-        self.linear = Linear(in_channels, out_channels, bias=False, replicas=replicas)
-        self.score = Linear(out_channels, 2, bias=False, replicas=replicas)
-        lead = () if replicas is None else (replicas,)
-        self.bias = nn.Parameter(torch.zeros(*lead, out_channels))
-
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """The adjacency with exactly one loop a node."""
-        apart = a.row != a.index
-        nodes = torch.arange(a.num_nodes, device=a.ptr.device)
-        row, order = torch.cat([a.row[apart], nodes]).sort(stable=True)
-        col = torch.cat([a.index[apart], nodes])[order]
-        ptr = torch._convert_indices_from_coo_to_csr(row, a.num_nodes)
-        return Prepared(Adjacency(ptr, col, None, a.symmetric))
-
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features of every node."""
-        scores = affine(x, *self._scoring())
-        seen = affine(x, self.linear.weight, self.bias)  # shares sum to 1: the bias can be in it
-        return attention(prepared.adjacency, seen, scores, prepared.node)
-
-    def of_replicas(
-        self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
-    ) -> Tensor:
-        """The same, and padding is spared."""
-        layers = (self.linear.weight, self.bias), self._scoring()
-        seen, scores = (layers_rows(x, [layer], real, source, relu=False) for layer in layers)
-        return attention(prepared.adjacency, seen, scores, prepared.node)
-
-    def _scoring(self) -> tuple[Tensor, Tensor]:
-        """``W a`` and no bias: ``x (W a)`` gives the scores without ``x W``, also backward."""
-        weight = self.linear.weight @ self.score.weight
-        return weight, weight.new_zeros(*weight.shape[:-2], weight.size(-1))
-
-    def reset_parameters(self) -> None:
-        """Draws new weights; the bias is 0."""
-        super().reset_parameters()
-        nn.init.zeros_(self.bias)
 
 
 def _without_loop(a: Adjacency) -> Tensor:

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+LAST_BITS = (1 << 13) - 1  # of a float32, which TensorFloat-32 does not have
+FEW = 1024  # kinds of rows, which one has at hand
 ALIGNED = 16  # numbers; Triton loads four at a time where it knows that rows are multiples of this
 
 
@@ -23,6 +25,9 @@ class FeatureTable(NamedTuple):
         feature: the feature in every column.
         column: the column of every feature.
         reach: how many columns every row has up to the last that is not 0.
+        exact: whether TensorFloat-32 can hold all numbers; small whole ones it can.
+        kinds: the rows that are different, feature by feature, where they are asked for and few.
+        kind: which of them every row is.
 
     Example:
         >>> x = torch.tensor([[5.0, 0.0, 2.0], [0.0, 0.0, 1.0]])
@@ -37,9 +42,12 @@ class FeatureTable(NamedTuple):
     feature: Tensor
     column: Tensor
     reach: Tensor
+    exact: bool = False
+    kinds: Tensor | None = None
+    kind: Tensor | None = None
 
     @classmethod
-    def of(cls, x: Tensor, graph: Tensor) -> FeatureTable:
+    def of(cls, x: Tensor, graph: Tensor, kinds: bool = False) -> FeatureTable:
         """The table of some features, the rows of which are of these graphs."""
         there = x != 0
         have = torch.zeros(int(graph.max()) + 1, x.size(1), device=x.device)
@@ -49,11 +57,43 @@ class FeatureTable(NamedTuple):
         behind = there.flip(1).to(torch.uint8).argmax(1)  # zeros
         reach = torch.where(there.any(1), x.size(1) - behind, 0)
         rows = F.pad(x[:, feature], (0, -x.size(1) % ALIGNED)).contiguous()
-        return cls(rows, feature, feature.argsort(), reach.to(torch.int32))
+        exact = x.dtype == torch.float32 and bool((x.view(torch.int32) & LAST_BITS == 0).all())
+        return cls(
+            rows,
+            feature,
+            feature.argsort(),
+            reach.to(torch.int32),
+            exact,
+            *(_kinds(x) if kinds else ()),
+        )
 
     def take(self, source: Tensor) -> Tensor:
         """These rows, feature by feature."""
         return self.rows.index_select(0, source).index_select(1, self.column)
+
+    def lines(self, weight: Tensor, bias: Tensor) -> Tensor:
+        """``x W + b`` of all kinds of rows, in every replica."""
+        assert self.kinds is not None
+        rows = self.kinds.expand(len(weight), -1, -1)
+        return torch.baddbmm(bias.unsqueeze(1), rows, weight).flatten(0, 1)
+
+    def places(self, source: Tensor, replicas: int) -> Tensor:
+        """Which of the `lines` nodes have, equally many in every replica, given their rows."""
+        assert self.kinds is not None
+        assert self.kind is not None
+        first = len(self.kinds) * torch.arange(replicas, device=source.device, dtype=torch.int32)
+        kind = self.kind.index_select(0, source).view(replicas, -1)
+        return (kind + first.unsqueeze(1)).flatten()
+
+
+def _kinds(x: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """The rows that are different, and which of them every row is; None where they are many."""
+    mixture = torch.arange(2, x.size(1) + 2, device=x.device, dtype=torch.float64).sqrt()
+    _, kind = torch.unique((x * mixture).sum(1), return_inverse=True)
+    kinds = x.new_empty(int(kind.max()) + 1, x.size(1)).index_copy_(0, kind, x)
+    if len(kinds) > FEW or not torch.equal(kinds.index_select(0, kind), x):
+        return None, None
+    return kinds, kind.to(torch.int32)
 
 
 Features = Tensor | FeatureTable

@@ -52,6 +52,7 @@ class Rows(NamedTuple):
             summed to clusters is multiplied.
         real: how many nodes of every replica are no padding.
         clusters: what the last ReLU is summed to; None where it is not.
+        exact: whether TensorFloat-32 can hold all numbers of the table.
     """
 
     x: Tensor
@@ -60,6 +61,7 @@ class Rows(NamedTuple):
     copies: Tensor | None
     real: Tensor
     clusters: Clusters | None
+    exact: bool = False
 
     @property
     def size(self) -> int:
@@ -80,9 +82,9 @@ class Rows(NamedTuple):
         """The cluster of every node for kernels; anything stands for it where there is none."""
         return self.real if self.clusters is None else self.clusters.assignment
 
-    def before(self, kept: Sequence[Tensor]) -> tuple[Tensor, bool]:
-        """What a layer takes after those that are kept, and whether every node has a row there."""
-        return (kept[-1], True) if kept else (self.x, self.source is None)
+    def before(self, kept: Sequence[Tensor]) -> tuple[Tensor, tuple[bool, bool]]:
+        """What a layer takes after those that are kept, and OWN and EXACT of it for kernels."""
+        return (kept[-1], (True, False)) if kept else (self.x, (self.source is None, self.exact))
 
 
 def products(
@@ -109,13 +111,13 @@ def _product(
     given: Rows, kept: Sequence[Tensor], weight: Tensor, bias: Tensor, relu: bool
 ) -> Tensor:
     """The next layer, after those that are kept."""
-    (replicas, depth, width), (x, own) = weight.shape, given.before(kept)
+    (replicas, depth, width), (x, kind) = weight.shape, given.before(kept)
     out = x.new_empty(given.size, width)
     tile, grid = _tiles(PRODUCT, "TALL", given.nodes, width, replicas)
     source, reach, _ = given.pointers()
     product[grid](
         x, source, reach, given.real, weight, bias, out,
-        given.nodes, x.size(1), depth, width, own, relu, **tile,
+        given.nodes, x.size(1), depth, width, *kind, relu, **tile,
     )  # fmt: skip
     return out
 
@@ -124,7 +126,7 @@ def _pooled(
     given: Rows, clusters: Clusters, kept: Sequence[Tensor], weight: Tensor, bias: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The last layer summed to clusters, and where its ReLU let something through."""
-    (replicas, depth, width), (x, own) = weight.shape, given.before(kept)
+    (replicas, depth, width), (x, kind) = weight.shape, given.before(kept)
     assignment, ptr, real = clusters
     room = (len(ptr) - 1) // replicas
     out = x.new_empty(replicas * room, width)
@@ -132,7 +134,7 @@ def _pooled(
     tile, grid = _tiles(_pooled_tile(width), "CLUSTERS", room, width, replicas)
     pooled_product[grid](
         x, *given.pointers(), real, weight, bias, ptr, assignment, gate, out,
-        room, x.size(1), depth, width, own, given.copies is not None, **tile,
+        room, x.size(1), depth, width, *kind, given.copies is not None, **tile,
     )  # fmt: skip
     return out, gate
 
@@ -173,14 +175,14 @@ def _to_weights(
     flags: Flags,
 ) -> tuple[Tensor, Tensor]:
     """The gradients of the weights and biases of a layer, after those ``before`` it."""
-    (replicas, depth, width), (x, own) = weight.shape, given.before(before)
+    (replicas, depth, width), (x, kind) = weight.shape, given.before(before)
     parts = min(PARTS, triton.cdiv(given.nodes, PART))
     out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
     tile = _gradient_tile(depth, width, copies=flags[-1])
     tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
     gradient[(tiles, parts, replicas)](
         x, *given.pointers(), given.real, above, given.parents(), hidden, out, sums,
-        given.nodes, x.size(1), depth, width, own, *flags, **tile,
+        given.nodes, x.size(1), depth, width, *kind, *flags, **tile,
     )  # fmt: skip
     return (out.sum(1), sums.sum(1)) if parts > 1 else (out[:, 0], sums[:, 0])
 

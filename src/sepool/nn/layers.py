@@ -44,7 +44,7 @@ def layers_pool(
     """
     if copies is not None and source is None:
         raise ValueError("copies are of the rows of a table, which nodes have by their source")
-    if _has_kernel(x, source, layers, len(assignment)):
+    if has_layer_kernel(x, source, layers, len(assignment)):
         clusters = layer_kernels.Clusters(assignment, ptr, real[1])
         return _by_kernels(x, source, copies, real[0], clusters, True, layers)
     hidden = _apply(layers, rows_at(x, source))
@@ -67,7 +67,7 @@ def layers_norm_pool(
     But ``real`` is of the nodes alone, and ``times`` is how often every one counts, not at all if
     it is padding.
     """
-    if norm.has_kernel(times) and _has_kernel(x, source, layers, len(assignment)):
+    if norm.has_kernel(times) and has_layer_kernel(x, source, layers, len(assignment)):
         out: Tensor = _LayersNorm.apply(  # type: ignore[no-untyped-call]
             *_by_table(x, source), real, times, ptr, assignment, *norm.by_replica(), *_flat(layers)
         )
@@ -87,10 +87,23 @@ def layers_rows(
 
     But ``real`` is of the nodes alone. What padding gets is not said.
     """
-    if _has_kernel(x, source, layers, len(x if source is None else source)):
+    if has_layer_kernel(x, source, layers, len(x if source is None else source)):
         return _by_kernels(x, source, None, real, None, relu, layers)
     out = _apply(layers, rows_at(x, source))
     return out.relu() if relu else out
+
+
+def layer_unwritten(
+    x: FeatureTable, layer: tuple[Tensor, Tensor], real: Tensor, source: Tensor
+) -> Tensor:
+    """Stands for `layers_rows` of one layer without ReLU, for who knows its numbers from elsewhere.
+
+    None are in it; only their gradient goes through it to the layer.
+    """
+    out: Tensor = _Unwritten.apply(  # type: ignore[no-untyped-call]
+        *_by_table(x, source), None, real, None, False, *layer
+    )
+    return out
 
 
 def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
@@ -100,7 +113,7 @@ def _apply(layers: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
     return x
 
 
-def _has_kernel(
+def has_layer_kernel(
     x: Features, source: Tensor | None, layers: Sequence[tuple[Tensor, Tensor]], rows: int
 ) -> bool:
     """Rows are gathered from tables alone, and those of a replica are counted in 32 bits."""
@@ -126,9 +139,9 @@ def _by_kernels(
 
 
 def _by_table(x: Features, source: Tensor | None) -> tuple[Any, ...]:
-    """The features, the order of their columns, the row of every node and how far it reaches."""
+    """The features, the table they are of, the row of every node and how far it reaches."""
     if isinstance(x, FeatureTable):
-        return x.rows, (x.feature, x.column), source, x.reach
+        return x.rows, x, source, x.reach
     return x, None, source, None
 
 
@@ -140,14 +153,13 @@ class _Layers(Function):
     """Layers, with ReLU or without the last one, summed to clusters where there are any."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, order: Any, *given: Any) -> Tensor:
-        *rest, clusters, ctx.relu = given[:6]
-        weights, biases, ctx.column = _sorted(order, given[6:])
+    def forward(ctx: Any, x: Tensor, table: FeatureTable | None, *given: Any) -> Tensor:
+        *rest, ctx.clusters, ctx.relu = given[:6]
+        weights, biases, ctx.column, ctx.exact = _sorted(table, given[6:])
         rows = (x.contiguous(), *rest)
         out, kept = layer_kernels.products(
-            layer_kernels.Rows(*rows, clusters), weights, biases, ctx.relu
+            layer_kernels.Rows(*rows, ctx.clusters, ctx.exact), weights, biases, ctx.relu
         )
-        ctx.clusters = clusters
         ctx.save_for_backward(*rows, *weights, *kept)
         return cast("Tensor", out)
 
@@ -155,20 +167,33 @@ class _Layers(Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         rows, weights, kept = _halves(ctx.saved_tensors, 5)
-        given = layer_kernels.Rows(*rows, ctx.clusters)
+        given = layer_kernels.Rows(*rows, ctx.clusters, ctx.exact)
         to_x, *pairs = _gradients(ctx, given, weights, kept, grad, ctx.relu)
         return to_x, *[None] * 7, *pairs
+
+
+class _Unwritten(_Layers):
+    """A layer of which nothing is computed but its gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, table: FeatureTable | None, *given: Any) -> Tensor:
+        source, *_, ctx.clusters, ctx.relu = given[:6]
+        weights, _biases, ctx.column, ctx.exact = _sorted(table, given[6:])
+        nothing = x.new_empty(1, 1).expand(len(source), weights[-1].size(2))
+        ctx.save_for_backward(x, *given[:4], *weights, nothing)
+        return nothing
 
 
 class _LayersNorm(Function):
     """Layers with ReLU, normalised, with ReLU again, and summed to clusters."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, order: Any, *given: Any) -> Tensor:
+    def forward(ctx: Any, x: Tensor, table: FeatureTable | None, *given: Any) -> Tensor:
         source, reach, real, times, ptr, assignment, *state = given[:10]
-        weights, biases, ctx.column = _sorted(order, given[10:])
+        weights, biases, ctx.column, ctx.exact = _sorted(table, given[10:])
         rows = x.contiguous(), source, reach, None, real
-        hidden, kept = layer_kernels.products(layer_kernels.Rows(*rows, None), weights, biases)
+        told = layer_kernels.Rows(*rows, None, ctx.exact)
+        hidden, kept = layer_kernels.products(told, weights, biases)
         law = norm_kernels.Law(*state, EPSILON, MOMENTUM)
         out, known = norm_kernels.normalise_pool(hidden, times, law, ptr)
         ctx.save_for_backward(*rows, times, *law[:2], known, assignment, *weights, *kept)
@@ -183,20 +208,24 @@ class _LayersNorm(Function):
         above, *to_norm = norm_kernels.gradient(
             kept[-1], grad.contiguous(), times, weight, bias, known, True, assignment, gated=True
         )
-        given = layer_kernels.Rows(*rows, None)
+        given = layer_kernels.Rows(*rows, None, ctx.exact)
         to_x, *pairs = _gradients(ctx, given, weights, kept, above, relu=False)
         return to_x, *[None] * 7, *to_norm, None, None, *pairs
 
 
-def _sorted(order: Any, flat: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Any]:
-    """Weights and biases for kernels, and the column of every feature, where a table sorts them."""
+def _sorted(
+    table: FeatureTable | None, flat: Sequence[Tensor]
+) -> tuple[list[Tensor], list[Tensor], Tensor | None, bool]:
+    """Weights and biases for kernels; the column of every feature, and whether rows are exact.
+
+    Where there is a table, which sorts them.
+    """
     weights = [weight.contiguous() for weight in flat[::2]]
     biases = [bias.contiguous() for bias in flat[1::2]]
-    if order is None:
-        return weights, biases, None
-    feature, column = order
-    weights[0] = weights[0].index_select(1, feature)
-    return weights, biases, column
+    if table is None:
+        return weights, biases, None, False
+    weights[0] = weights[0].index_select(1, table.feature)
+    return weights, biases, table.column, table.exact
 
 
 def _halves(saved: Sequence[Any], first: int) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sepool.data import Hierarchy
-from sepool.nn.convs import Prepared
+from sepool.nn.conv_base import Prepared
 from sepool.nn.feature_table import Features
 
 

@@ -5,7 +5,8 @@ product is wasted on the zeros behind their ``reach``. Behind the ``real`` rows 
 padding, on which no product is wasted either. Rows are ``stride`` numbers apart, and the first
 ``depth`` of these count.
 
-OWN: ``x`` has a row for every node, and is no table. COPIES: a row of the table stands for several
+OWN: ``x`` has a row for every node, and is no table. EXACT: TensorFloat-32 can hold all numbers of
+``x``, so that nothing of it is left to be multiplied. COPIES: a row of the table stands for several
 nodes; as ReLU follows, its product can be multiplied. Inside a replica rows are counted in 32 bits,
 which take half of the registers.
 """
@@ -26,14 +27,17 @@ def _high(x):
 
 
 @triton.jit
-def _dot(a, b, total):
+def _dot(a, b, total, EXACT: tl.constexpr):
     """``a b + total``, as exact as float32: of both factors the high part and what is left of it.
+
+    Of ``a`` nothing is left where it is EXACT.
 
     Triton's tf32x3 does the same, and looks for infinite numbers besides, which takes longer. Here
     these become NaN, which nothing that follows hides.
     """
-    high, other = _high(a), _high(b)
-    total = tl.dot(a - high, other, total, input_precision="tf32")
+    high, other = a if EXACT else _high(a), _high(b)
+    if not EXACT:
+        total = tl.dot(a - high, other, total, input_precision="tf32")
     total = tl.dot(high, b - other, total, input_precision="tf32")
     return tl.dot(high, other, total, input_precision="tf32")
 
@@ -57,7 +61,7 @@ def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
 
 @triton.jit
 def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH: tl.constexpr,
-              OWN: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+              OWN: tl.constexpr, EXACT: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Adds ``x W`` of some rows, as far as these reach."""
     end = depth
     if not OWN:
@@ -74,14 +78,14 @@ def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH
             mask=(k < depth)[:, None] & (column < WIDTH)[None, :],
             other=0.0,
         )
-        total = _dot(a, b, total)
+        total = _dot(a, b, total, EXACT)
     return total
 
 
 @triton.jit(do_not_specialize=COUNTS)
 def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDTH: tl.constexpr,
-            OWN: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-            DEEP: tl.constexpr):  # fmt: skip
+            OWN: tl.constexpr, EXACT: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr,
+            WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, and its ReLU or not; 0 for padding."""
     replica, first, count, row, column = _tile(real, rows, TALL, WIDE)
     there = row < count
@@ -92,7 +96,7 @@ def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDT
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
         total = _multiply(total, x + first * stride if OWN else x, line, reach,
                           weight + replica * depth * WIDTH, column, there, stride, depth, WIDTH,
-                          OWN, DEEP)  # fmt: skip
+                          OWN, EXACT, DEEP)  # fmt: skip
     total = tl.where(there[:, None], relu(total) if RELU else total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
@@ -100,9 +104,9 @@ def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDT
 
 @triton.jit(do_not_specialize=COUNTS)
 def pooled_product(x, source, reach, copies, real, weight, bias, ptr, assignment, gate, out, room,
-                   stride, depth, WIDTH: tl.constexpr, OWN: tl.constexpr, COPIES: tl.constexpr,
-                   TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr,
-                   CLUSTERS: tl.constexpr):  # fmt: skip
+                   stride, depth, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
+                   COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
+                   DEEP: tl.constexpr, CLUSTERS: tl.constexpr):  # fmt: skip
     """The ReLU of ``x W + b``, times ``copies`` or not, summed to clusters; 0 for padding.
 
     A program has some clusters, whose rows are neighbours. Of these it writes down only where the
@@ -125,7 +129,7 @@ def pooled_product(x, source, reach, copies, real, weight, bias, ptr, assignment
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
         total = _multiply(total, x + begin * stride if OWN else x, line, reach,
                           weight + replica * depth * WIDTH, column, there, stride, depth, WIDTH,
-                          OWN, DEEP)  # fmt: skip
+                          OWN, EXACT, DEEP)  # fmt: skip
         if COPIES:
             taken = tl.load(source + begin + row, mask=there, other=0)
             total *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
@@ -167,8 +171,9 @@ def _pull(above, assignment, hidden, copies, source, first, row, column, there, 
 
 @triton.jit
 def _add_rows(total, added, start, end, x, source, copies, above, assignment, hidden, first, k,
-              column, stride, WIDTH: tl.constexpr, OWN: tl.constexpr, GATED: tl.constexpr,
-              SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr):  # fmt: skip
+              column, stride, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
+              GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
+              TALL: tl.constexpr):  # fmt: skip
     """What some rows add to the gradients of weights and biases."""
     for lowest in range(start, end, TALL):
         row = lowest + tl.arange(0, TALL)
@@ -178,16 +183,16 @@ def _add_rows(total, added, start, end, x, source, copies, above, assignment, hi
                      GATED, SUMMED, COPIES)  # fmt: skip
         here = (x + first * stride if OWN else x) + line[None, :] * stride + k[:, None]
         a = tl.load(here, mask=there[None, :] & (k < stride)[:, None], other=0.0)
-        total = _dot(a, grad, total)
+        total = _dot(a, grad, total, EXACT)
         added += grad
     return total, added
 
 
 @triton.jit(do_not_specialize=COUNTS)
 def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sums, rows, stride,
-             depth, WIDTH: tl.constexpr, OWN: tl.constexpr, GATED: tl.constexpr,
-             SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-             DEEP: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
+             depth, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
+             GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
+             WIDE: tl.constexpr, DEEP: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
     """Part of a replica's gradient, of equally many rows as every other part but the last."""
     replica = tl.program_id(2).to(tl.int64)
     first = replica * rows
@@ -204,8 +209,8 @@ def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sum
     begin, end = part * span, min((part + 1) * span, count)
     if OWN:
         total, added = _add_rows(total, added, begin, end, x, source, copies, above, assignment,
-                                 hidden, first, k, column, stride, WIDTH, OWN, GATED, SUMMED,
-                                 COPIES, TALL)  # fmt: skip
+                                 hidden, first, k, column, stride, WIDTH, OWN, EXACT, GATED,
+                                 SUMMED, COPIES, TALL)  # fmt: skip
     else:
         for lowest in range(begin, end, AHEAD):
             row = lowest + tl.arange(0, AHEAD)
@@ -214,7 +219,7 @@ def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sum
             if (most > least) | (least == 0):  # the first columns are summed for the biases, too
                 total, added = _add_rows(total, added, lowest, min(lowest + AHEAD, end), x, source,
                                          copies, above, assignment, hidden, first, k, column,
-                                         stride, WIDTH, OWN, GATED, SUMMED, COPIES,
+                                         stride, WIDTH, OWN, EXACT, GATED, SUMMED, COPIES,
                                          TALL)  # fmt: skip
     wide = column < WIDTH
     here = out + (replica * parts + part) * depth * WIDTH + k[:, None] * WIDTH + column[None, :]
@@ -242,7 +247,7 @@ def back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
             mask=(k < WIDTH)[:, None] & wide[None, :],
             other=0.0,
         )
-        total = _dot(grad, b, total)
+        total = _dot(grad, b, total, False)
     inside = (row < rows)[:, None] & wide[None, :]
     here = row[:, None] * DEPTH + column[None, :]
     if RELU:

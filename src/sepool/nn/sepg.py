@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
-from sepool.nn.convs import Conv, GatheringConv
+from sepool.nn.conv_base import Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_norm_pool, layers_pool, layers_rows
@@ -179,9 +179,17 @@ class SEPG(nn.Module):
 
         def block(i: int, level: int, features: Features) -> Tensor:
             layers = self._layers(i, batch)
-            if layers and i < self.blocks and self.reduce == "sum":
+            summed = i < self.blocks and self.reduce == "sum"
+            if layers and summed:
                 return self._layered(i, features, batch, level, layers)
             copies = _copies(batch) if i == 0 else None
+            if summed and not self.norms and self._as_replicas(i, batch):
+                conv: Any = self.convs[i]
+                ptr, assignment, _ = family(batch.levels, level + 1)
+                where = self._where(i, batch, level)
+                return cast(
+                    "Tensor", conv.pooled_of_replicas(features, *where, ptr, assignment, copies)
+                )
             x = self._convolved(i, features, batch, level, layers)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
@@ -226,11 +234,21 @@ class SEPG(nn.Module):
         out: Tensor
         if i == 0 and batch.gathered:
             out = conv.combine(rows_at(x, source))
-        elif batch.real and self.replicas is not None:
-            out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
+        elif self._as_replicas(i, batch):
+            out = conv.of_replicas(x, *self._where(i, batch, level))
         else:
             out = conv(rows_at(x, source), batch.prepared[level])
         return out
+
+    def _as_replicas(self, i: int, batch: PreparedBatch) -> bool:
+        """Whether convolution ``i`` is all to be done, and for replicas with padding."""
+        known = i == 0 and batch.gathered
+        return bool(batch.real) and self.replicas is not None and not known
+
+    def _where(self, i: int, batch: PreparedBatch, level: int) -> tuple[Any, ...]:
+        """What `Conv.of_replicas` takes besides the features."""
+        source = batch.source if i == 0 else None
+        return batch.prepared[level], batch.real[level], source
 
     def _layers(self, i: int, batch: PreparedBatch) -> Layers:
         """Those that follow what convolution ``i`` gathers, where they can be done in one go."""

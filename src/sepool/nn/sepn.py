@@ -11,7 +11,8 @@ from torch_geometric.data import Data
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
-from sepool.nn.convs import GCN, Conv, GatheringConv, Prepared, average
+from sepool.nn.conv_base import Conv, GatheringConv, Prepared
+from sepool.nn.convs import GCN, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_at, rows_like, unpool

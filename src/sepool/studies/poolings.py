@@ -24,7 +24,8 @@ from sepool.baselines.topkpool import along
 from sepool.data import ROW_BY_ROW
 from sepool.nn import Linear
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.convs import GCN, Prepared
+from sepool.nn.conv_base import Prepared
+from sepool.nn.convs import GCN
 
 
 @dataclass
