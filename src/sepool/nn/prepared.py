@@ -43,3 +43,16 @@ class PreparedBatch:
     there: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.bool))
     real: Sequence[Tensor] = ()
     copies: Tensor | None = None
+
+    def copies_of_nodes(self) -> Tensor | None:
+        """How many nodes every row of the lowest level stands for; None where it is one."""
+        if self.copies is None or self.source is None:
+            return self.copies
+        return self.copies.index_select(0, self.source)
+
+    def times(self, level: int, rows: Tensor, copies: Tensor | None) -> Tensor:
+        """How often the ``rows`` of a level count: ``copies`` times, and not at all as padding."""
+        real = self.real[level]
+        places = torch.arange(len(rows) // len(real), device=real.device)
+        times = (places < real.unsqueeze(1)).flatten().to(rows.dtype)
+        return times if copies is None else times * copies

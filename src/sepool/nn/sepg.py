@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -182,18 +182,13 @@ class SEPG(nn.Module):
             summed = i < self.blocks and self.reduce == "sum"
             if layers and summed:
                 return self._layered(i, features, batch, level, layers)
-            copies = _copies(batch) if i == 0 else None
+            copies = batch.copies_of_nodes() if i == 0 else None
             if summed and not self.norms and self._as_replicas(i, batch):
-                conv: Any = self.convs[i]
-                ptr, assignment, _ = family(batch.levels, level + 1)
-                where = self._where(i, batch, level)
-                return cast(
-                    "Tensor", conv.pooled_of_replicas(features, *where, ptr, assignment, copies)
-                )
+                return self._seen_pooled(i, features, batch, level, copies)
             x = self._convolved(i, features, batch, level, layers)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
-                times = _times(batch.real[level], x, copies) if batch.real else copies
+                times = batch.times(level, x, copies) if batch.real else copies
                 x = self.norms[i](x, times)
             if copies is not None:
                 return pool_relu(x, *family(batch.levels, level + 1), copies)
@@ -212,8 +207,18 @@ class SEPG(nn.Module):
             return layers_pool(seen, layers, real, ptr, assignment, source, copies)
         norm: Any = self.norms[i]
         like = layers[0][0].new_empty(len(assignment), 0)
-        times = _times(real[0], like, _copies(batch) if i == 0 else None)
+        times = batch.times(level, like, batch.copies_of_nodes() if i == 0 else None)
         return layers_norm_pool(seen, layers, norm, times, real[0], ptr, assignment, source)
+
+    def _seen_pooled(
+        self, i: int, x: Features, batch: PreparedBatch, level: int, copies: Tensor | None
+    ) -> Tensor:
+        """Block ``i`` of a convolution without layers, where it is summed in one go."""
+        conv: Any = self.convs[i]
+        ptr, assignment, _ = family(batch.levels, level + 1)
+        where = self._where(i, batch, level)
+        out: Tensor = conv.pooled_of_replicas(x, *where, ptr, assignment, copies)
+        return out
 
     def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
         """What convolution ``i`` gathers; of the first one that may be known already."""
@@ -290,17 +295,3 @@ class SEPG(nn.Module):
         first, second = self.drops
         logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
         return logits
-
-
-def _copies(batch: PreparedBatch) -> Tensor | None:
-    """How many nodes every row of the lowest level stands for; None where it is one."""
-    if batch.copies is None or batch.source is None:
-        return batch.copies
-    return batch.copies.index_select(0, batch.source)
-
-
-def _times(real: Tensor, x: Tensor, copies: Tensor | None) -> Tensor:
-    """How often every row of ``x`` counts: not at all behind the ``real`` ones of a replica."""
-    places = torch.arange(len(x) // len(real), device=real.device)
-    times = (places < real.unsqueeze(1)).flatten().to(x.dtype)
-    return times if copies is None else times * copies
