@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from small_graphs import forest, graph_set
+from small_graphs import forest, graph_set, pyg_graphs
+from torch_geometric.data import Batch
 
 from sepool.baselines import dense, largest, looks, ragged, selection
 from sepool.bench import loss
@@ -12,7 +13,8 @@ from sepool.bench import store as stores
 from sepool.bench.store import GraphStore
 from sepool.bench.systems import SYSTEMS
 from sepool.bench.units import Config
-from sepool.nn import SEPG, attention, beside, dropout, layers, norm, ops, softmax
+from sepool.nn import SEPG, Linear, attention, beside, dropout, gat, layers, norm, ops, softmax
+from sepool.nn.conv_base import GatheringConv
 from sepool.nn.convs import CONVS
 from sepool.nn.feature_table import FeatureTable
 
@@ -71,13 +73,19 @@ def _store(*given):
     return store
 
 
-def batch_of(store):
-    ids = torch.tensor([[0, 3, 5], [7, 2, 12]], device=DEVICE)  # the last is no graph
+def batch_of(store, few=True):
+    """Some graphs for each of two replicas, or so many that there are more nodes than kinds."""
+    ids = [[0, 3, 5], [7, 2, 12]]  # the last is no graph
+    ids = torch.tensor(ids if few else [[*range(8), 12], range(3, 12)], device=DEVICE)
     return store.batch(ids, store.shape(ids, spare=0.2))
 
 
 def compare(model, batch, with_kernels):
     """What a model finds and has seen, and its gradients, without kernels and with them."""
+    with torch.no_grad():
+        for name, values in model.named_parameters():
+            if name.endswith("bias"):  # which start as 0, as if they were not there
+                values.add_(torch.randn_like(values) / 4)
     outs, seen = [], [buffer.clone() for buffer in model.buffers()]
     for kernels in (False, True):
         if kernels:
@@ -104,23 +112,79 @@ def test_kernels_change_nothing(conv, norm, with_kernels, store_of):
     compare(model, batch_of(store), with_kernels)
 
 
-@pytest.mark.parametrize("blocks", [None, 0])
-def test_attention_looks_up_what_kinds_are(blocks, with_kernels, store_of, monkeypatch):
-    """Of nodes of few kinds no row is written down, whether they are summed to clusters or not."""
-    torch.manual_seed(0)
-    store, looked_up = store_of(CONVS["GAT"]), []
-    model = SEPG(store.num_features, 8, 2, conv="GAT", blocks=blocks, replicas=2).to(DEVICE)
-    places = FeatureTable.places
+@pytest.fixture
+def looked_up(monkeypatch):
+    """Every time that nodes are told where to look themselves up."""
+    places, found = FeatureTable.places, []
 
     def counted(*given):
-        looked_up.append(given)
+        found.append(given)
         return places(*given)
 
     monkeypatch.setattr(FeatureTable, "places", counted)
+    return found
+
+
+@pytest.mark.parametrize("blocks", [None, 0])
+def test_attention_looks_up_what_kinds_are(blocks, with_kernels, store_of, looked_up):
+    """Of nodes of few kinds no row is written down, whether they are summed to clusters or not."""
+    torch.manual_seed(0)
+    store = store_of(CONVS["GAT"])
+    model = SEPG(store.num_features, 8, 2, conv="GAT", blocks=blocks, replicas=2).to(DEVICE)
     if blocks == 0:
         store.copies = None
-    compare(model, batch_of(store), with_kernels)
+    compare(model, batch_of(store, few=False), with_kernels)
     assert len(looked_up) == 1
+
+
+@pytest.mark.parametrize("why", ["wide", "many kinds", "few rows"])
+def test_nothing_is_looked_up_where_it_cannot_be(
+    why, with_kernels, store_of, looked_up, monkeypatch
+):
+    torch.manual_seed(0)
+    store = store_of(CONVS["GAT"])
+    model = SEPG(store.num_features, 8, 2, conv="GAT", replicas=2).to(DEVICE)
+    if why == "wide":
+        kernels = pytest.importorskip("sepool.nn.attention_kernels")
+        monkeypatch.setattr(kernels, "WIDEST", 4)
+    elif why == "many kinds":
+        kinds = store.x.kinds.repeat(50, 1)
+        store.x = store.x._replace(kinds=kinds)
+    else:
+        monkeypatch.setattr(gat, "has_layer_kernel", lambda *given: False)
+    compare(model, batch_of(store, few=False), with_kernels)
+    assert not looked_up
+
+
+class Mixed(GatheringConv):
+    """A convolution of somebody else, of whose layers nothing is known."""
+
+    def __init__(self, before, after, replicas=None):
+        super().__init__()
+        self.linear = Linear(before, after, replicas=replicas)
+
+    def gather(self, x, prepared):
+        return x + prepared.adjacency.propagate(x)
+
+    def combine(self, gathered):
+        return self.linear(gathered)
+
+
+def test_what_is_gathered_already_is_not_gathered_again(with_kernels, monkeypatch):
+    """Replicas against single models that see graphs as PyG has them."""
+    monkeypatch.setitem(CONVS, "Mixed", Mixed)
+    torch.manual_seed(0)
+    store = GraphStore(GRAPHS, TREES, Mixed, device=DEVICE)
+    model = SEPG(store.num_features, 8, 2, conv="Mixed", replicas=2).to(DEVICE)
+    ids = torch.tensor([[0, 3, 5], [7, 2, 9]], device=DEVICE)
+    batch = store.batch(ids, store.shape(ids))
+    found = batch.by_replica(model.forward_prepared(batch))
+    graphs = pyg_graphs(GRAPHS, TREES)
+    for replica, chosen in enumerate(ids.tolist()):
+        alone = SEPG(store.num_features, 8, 2, conv="Mixed").to(DEVICE)
+        alone.load_state_dict({name: p[replica] for name, p in model.state_dict().items()})
+        expected = alone(Batch.from_data_list([graphs[i] for i in chosen]).to(DEVICE))
+        torch.testing.assert_close(found[replica], expected, rtol=1e-4, atol=1e-4)
 
 
 def test_kernels_change_nothing_after_training(with_kernels, store_of):

@@ -110,7 +110,8 @@ def attention(aligned: bool) -> None:
         told |= attention_kernels.tile(width)
         attempt(passes[0], {**told, "ENTRIES": attention_kernels.ENTRIES}, aligned)
         for kernel in passes[1:]:
-            attempt(kernel, {**told, "TIMES": summed and extra}, aligned)
+            for times in (False, True) if summed else (False,):
+                attempt(kernel, {**told, "TIMES": times}, aligned)
 
 
 def cut_batches(aligned: bool) -> None:

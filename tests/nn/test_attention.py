@@ -134,6 +134,39 @@ def test_kernels_that_sum_to_clusters(width, looked_up, times, by_kernels):
     assert by_kernels == ["attend", "gradients"]
 
 
+def clusters_of_two():
+    return there(torch.arange(0, 41, 2), torch.arange(40) // 2)
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf")])
+def test_what_is_no_number_is_seen(strange, by_kernels):
+    a, (x, scores, _, _) = graph(), given(5, False)
+    x[3, 1] = strange
+    out = attention_pool(on_device(a), *there(x, scores, None), *clusters_of_two())
+    seen = one_by_one(a, x, scores, None).relu().view(20, 2, 5).sum(1)
+    torch.testing.assert_close(out.cpu(), seen, equal_nan=True)
+    assert by_kernels == ["attend"]
+
+
+def test_zero_lets_nothing_through(by_kernels):
+    """As ReLU has it; there are many zeros where layers come before."""
+    a, (x, scores, _, _) = graph(), given(5, False)
+    x = torch.zeros_like(x, device=DEVICE).requires_grad_()
+    out = attention_pool(on_device(a), x, *there(scores, None), *clusters_of_two())
+    (slope,) = torch.autograd.grad(out.sum(), x)
+    assert not slope.any()
+    assert by_kernels == ["attend", "gradients"]
+
+
+def test_wide_rows_go_without_kernels(by_kernels, monkeypatch):
+    a, (x, scores, _, above) = graph(), given(5, False)
+    expected = differentiated(on_device(a), *there(x, scores, None, above))
+    monkeypatch.setattr(attentions.attention_kernels, "WIDEST", 4)
+    found = differentiated(on_device(a), *there(x, scores, None, above))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    assert by_kernels == ["attend", "gradients"]  # the first time alone
+
+
 def test_sums_to_clusters_without_kernels():
     a, (x, scores, more, _) = graph(), given(5, True)
     cluster, ptr = torch.arange(40) // 20, torch.tensor([0, 20, 40])

@@ -107,9 +107,18 @@ def test_weights_that_learn_get_their_gradient(by_kernels):
     assert not by_kernels
 
 
+def test_numbers_that_learn_get_their_gradient(by_kernels):
+    a, x = adjacency(matrix(True), True), torch.randn(NODES, 3, device=DEVICE)
+    scale = torch.ones(NODES, 1, device=DEVICE).requires_grad_()
+    (slope,) = torch.autograd.grad(beside(a, x, scale)[:, 3:].sum(), scale)
+    torch.testing.assert_close(slope, a.propagate(x).sum(1, keepdim=True))
+    assert not by_kernels
+
+
 def test_rows_need_not_lie_one_behind_the_other(by_kernels):
     a, x = adjacency(matrix(True), True), torch.randn(NODES, 6, device=DEVICE)
     scale = torch.rand(NODES, 2, device=DEVICE)
-    found = beside(a, x.t().contiguous().t(), scale[:, :1])
+    apart = a.weighted(torch.stack([a.weight.double()] * 2, 1)[:, 0])  # and twice as long
+    found = beside(apart, x.t().contiguous().t(), scale[:, :1])
     assert torch.equal(found, beside(a, x, scale[:, :1].clone()))
     assert by_kernels == ["_beside", "_beside"]

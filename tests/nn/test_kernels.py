@@ -184,7 +184,7 @@ class Case:
         else:
             table = FeatureTable.of(x, torch.zeros(50, dtype=torch.int64))
             x, reach, exact = table.rows, table.reach, table.exact
-            assert exact == ("linear" not in self.kind)
+            assert exact == ("linear" not in self.kind)  # only a GPU has TensorFloat-32, to show it
             weights[0] = weights[0][:, table.feature].contiguous()
             source = torch.where(self.there, source, 10**6)
         above = torch.where(self.counted[:, None], self.above, torch.nan).to(DEVICE)

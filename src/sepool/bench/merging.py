@@ -14,6 +14,7 @@ from torch import Tensor
 
 from sepool.data import ROW_BY_ROW, Hierarchy
 from sepool.nn.adjacency import Adjacency
+from sepool.nn.feature_table import row_marks
 
 EQUAL = 1e-6  # features that differ by less were summed in another order, and are the same
 
@@ -44,9 +45,8 @@ def merge(levels: Hierarchy, kind: Tensor) -> Merged:
 
 def kinds_by_rows(levels: Hierarchy, x: Tensor) -> Tensor:
     """The kind of every node, where nodes of one cluster with equal rows are alike."""
-    cluster, generator = levels.assignment(1), torch.Generator().manual_seed(0)
-    mark = x.double() @ torch.rand(x.size(1), dtype=torch.float64, generator=generator)
-    order = mark.argsort(stable=True)  # equal rows become neighbours
+    cluster = levels.assignment(1)
+    order = row_marks(x).argsort(stable=True)  # equal rows become neighbours
     order = order[cluster[order].argsort(stable=True)]
     x, cluster = x[order], cluster[order]
     same = torch.isclose(x[1:], x[:-1], rtol=EQUAL, atol=EQUAL).all(1)

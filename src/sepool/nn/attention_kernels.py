@@ -20,24 +20,13 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import relu
+from sepool.nn.kernels import relu, some_rows
 
 ROWS, SHARE = 8, 32  # rows of a tile, and columns of a warp: the fastest of eight on an H200
 ENTRIES = 16  # of a tile of scores
 AHEAD = 2  # entries of a row that are on their way at a time
 WIDEST = 256  # numbers of a row that fit into one tile
 LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
-
-
-@triton.jit
-def _place(ptr, rows, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
-    """Some rows, which of them exist, where their entries begin and end, and their numbers."""
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    inside = row < rows
-    start = tl.load(ptr + row, mask=inside, other=0)
-    end = tl.load(ptr + row + 1, mask=inside, other=0)
-    column = tl.arange(0, WIDTH)
-    return row, inside, start, end, column, inside[:, None] & (column < width)[None, :]
 
 
 @triton.jit
@@ -94,7 +83,8 @@ def _attend(x, scores, place, extra, ptr, index, out, gate, norm, rows, width, S
             EXTRA: tl.constexpr, LOOKUP: tl.constexpr, SUMMED: tl.constexpr, AHEAD: tl.constexpr,
             ENTRIES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """The sums; the share of an entry is ``exp(score - norm)``."""
-    row, inside, start, end, column, both = _place(ptr, rows, width, ROWS, WIDTH)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
+    column = tl.arange(0, WIDTH)
     longest = tl.max(end - start)
     target = tl.load(scores + 2 * _line(place, row, inside, LOOKUP), mask=inside, other=0.0)
     top = tl.full((ROWS,), LOWEST, tl.float32)
@@ -122,6 +112,7 @@ def _attend(x, scores, place, extra, ptr, index, out, gate, norm, rows, width, S
             )  # fmt: skip
             total += _numbers(x, line, column, there, width) * share[:, None]
     here = row[:, None] * width + column[None, :]
+    both = inside[:, None] & (column < width)[None, :]
     tl.store(out + here, relu(total) if SUMMED else total, mask=both)
     if SUMMED:
         tl.store(gate + here, (total > 0).to(tl.int8), mask=both)
@@ -136,7 +127,8 @@ def _to_targets(x, scores, place, extra, grad, parent, gate, times, ptr, index, 
 
     And the sums ``s g``, as `_to_sources` needs them; ``g`` are the gradients of the shares ``s``.
     """
-    row, inside, start, end, column, _both = _place(ptr, rows, width, ROWS, WIDTH)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
+    column = tl.arange(0, WIDTH)
     target = tl.load(scores + 2 * _line(place, row, inside, LOOKUP), mask=inside, other=0.0)
     level = tl.load(norm + row, mask=inside, other=0.0)
     above = _above(grad, parent, gate, times, row, column, inside, width, SUMMED, TIMES)
@@ -164,7 +156,8 @@ def _to_sources(x, scores, place, extra, grad, parent, gate, times, ptr, index, 
                 LOOKUP: tl.constexpr, SUMMED: tl.constexpr, TIMES: tl.constexpr,
                 AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """The gradients of the rows, and of the scores of those who are looked at."""
-    row, inside, start, end, column, both = _place(ptr, rows, width, ROWS, WIDTH)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
+    column = tl.arange(0, WIDTH)
     own = _line(place, row, inside, LOOKUP)
     source = tl.load(scores + 2 * own + 1, mask=inside, other=0.0)
     seen = _numbers(x, own, column, inside, width)
@@ -185,6 +178,7 @@ def _to_sources(x, scores, place, extra, grad, parent, gate, times, ptr, index, 
             mean = tl.load(means + node, mask=there, other=0.0)
             to_source += slope * (tl.sum(above * seen, 1) - mean)
             total += above * share[:, None]
+    both = inside[:, None] & (column < width)[None, :]
     tl.store(to_x + row[:, None] * width + column[None, :], total, mask=both)
     tl.store(to_scores + 2 * row + 1, to_source, mask=inside)
 

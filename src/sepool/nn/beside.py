@@ -15,7 +15,7 @@ from sepool.nn.ops import has_kernel, rows_like
 beside_kernels = load_kernels("sepool.nn.beside_kernels")
 
 
-class Along(NamedTuple):
+class Gathered(NamedTuple):
     """What is gathered, and on which side of the rows it stands.
 
     Attributes:
@@ -44,29 +44,29 @@ def beside(a: Adjacency, x: Tensor, scale: Tensor | None = None, first: bool = F
         tensor([[1., 3.],
                 [3., 1.]])
     """
-    if _has_kernel(a, x):
+    if _has_kernel(a, x, scale):
         scale = None if scale is None else scale.to(x.dtype).contiguous()
         weight = None if a.weight is None else a.weight.to(x.dtype).contiguous()
-        along = Along(a.ptr, a.index, weight, scale, first)
-        both: Tensor = _Beside.apply(x, *along)  # type: ignore[no-untyped-call]
+        told = Gathered(a.ptr, a.index, weight, scale, first)
+        both: Tensor = _Beside.apply(x, *told)  # type: ignore[no-untyped-call]
         return both
     seen = a.propagate(x)
     seen = seen if scale is None else rows_like(scale, x) * seen
     return torch.cat([seen, x] if first else [x, seen], -1)
 
 
-def _has_kernel(a: Adjacency, x: Tensor) -> bool:
-    learned = a.weight is not None and a.weight.requires_grad
+def _has_kernel(a: Adjacency, x: Tensor, scale: Tensor | None) -> bool:
+    learned = any(t is not None and t.requires_grad for t in (a.weight, scale))
     known = beside_kernels is not None and a.symmetric and not learned and x.dim() == 2
     return known and has_kernel(x, len(a.index))
 
 
 class _Beside(Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *along: Any) -> Tensor:
-        *tensors, ctx.first = along
+    def forward(ctx: Any, x: Tensor, *told: Any) -> Tensor:
+        *tensors, ctx.first = told
         ctx.save_for_backward(*tensors)
-        both: Tensor = beside_kernels.put_beside(x, Along(*along))
+        both: Tensor = beside_kernels.put_beside(x, Gathered(*told))
         return both
 
     @staticmethod
@@ -79,10 +79,10 @@ class _Joined(Function):
     """The transpose of `_Beside`, which is linear: each is the gradient of the other."""
 
     @staticmethod
-    def forward(ctx: Any, both: Tensor, *along: Any) -> Tensor:
-        *tensors, ctx.first = along
+    def forward(ctx: Any, both: Tensor, *told: Any) -> Tensor:
+        *tensors, ctx.first = told
         ctx.save_for_backward(*tensors)
-        joined: Tensor = beside_kernels.join(both, Along(*along))
+        joined: Tensor = beside_kernels.join(both, Gathered(*told))
         return joined
 
     @staticmethod

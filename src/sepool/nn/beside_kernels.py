@@ -9,21 +9,10 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import AHEAD, tiles
+from sepool.nn.kernels import AHEAD, some_rows, tiles
 
 if TYPE_CHECKING:
-    from sepool.nn.beside import Along
-
-
-@triton.jit
-def _place(ptr, rows, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
-    """Some rows, where their entries begin and end, some columns, and which of both exist."""
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    inside = row < rows
-    start = tl.load(ptr + row, mask=inside, other=0)
-    end = tl.load(ptr + row + 1, mask=inside, other=0)
-    return row, start, end, column, inside, inside[:, None] & (column < width)[None, :]
+    from sepool.nn.beside import Gathered
 
 
 @triton.jit
@@ -45,7 +34,8 @@ def _entry(x, index, weight, entry, end, column, width, stride, WEIGHT: tl.const
 def _beside(x, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr,
             WEIGHT: tl.constexpr, SCALE: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
             WIDTH: tl.constexpr):  # fmt: skip
-    row, start, end, column, inside, both = _place(ptr, rows, width, ROWS, WIDTH)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):
@@ -55,6 +45,7 @@ def _beside(x, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr,
             total += values
     if SCALE:
         total *= tl.load(scale + row, mask=inside, other=0.0)[:, None]
+    both = inside[:, None] & (column < width)[None, :]
     own = tl.load(x + row[:, None] * width + column[None, :], mask=both, other=0.0)
     here = out + row[:, None] * (2 * width) + column[None, :]
     tl.store(here + (0 if FIRST else width), total, mask=both)
@@ -66,7 +57,9 @@ def _join(both, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr
           WEIGHT: tl.constexpr, SCALE: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
           WIDTH: tl.constexpr):  # fmt: skip
     """Whom a node gathers gathers it: what those made of it, and itself, are summed."""
-    row, start, end, column, _inside, present = _place(ptr, rows, width, ROWS, WIDTH)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
+    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
+    present = inside[:, None] & (column < width)[None, :]
     sums = both + (0 if FIRST else width)
     own = both + row[:, None] * (2 * width) + (width if FIRST else 0) + column[None, :]
     total = tl.load(own, mask=present, other=0.0)
@@ -81,23 +74,23 @@ def _join(both, ptr, index, weight, scale, out, rows, width, FIRST: tl.constexpr
     tl.store(out + row[:, None] * width + column[None, :], total, mask=present)
 
 
-def put_beside(x: Tensor, along: Along) -> Tensor:
+def put_beside(x: Tensor, told: Gathered) -> Tensor:
     """Every node beside what it gathers."""
     out = x.new_empty(len(x), 2 * x.size(1))
-    _launch(_beside, x, along, out, x.size(1))
+    _launch(_beside, x, told, out, x.size(1))
     return out
 
 
-def join(both: Tensor, along: Along) -> Tensor:
+def join(both: Tensor, told: Gathered) -> Tensor:
     """The gradient of the nodes, from that of both halves."""
     out = both.new_empty(len(both), both.size(1) // 2)
-    _launch(_join, both, along, out, out.size(1))
+    _launch(_join, both, told, out, out.size(1))
     return out
 
 
-def _launch(kernel: triton.JITFunction, x: Tensor, along: Along, out: Tensor, width: int) -> None:
-    x, (ptr, index, weight, scale, first) = x.contiguous(), along
-    told = (x if tensor is None else tensor for tensor in (weight, scale))  # anything for none
+def _launch(kernel: triton.JITFunction, x: Tensor, told: Gathered, out: Tensor, width: int) -> None:
+    x, (ptr, index, weight, scale, first) = x.contiguous(), told
+    factors = (x if tensor is None else tensor for tensor in (weight, scale))  # anything for none
     flags = first, weight is not None, scale is not None, AHEAD
     grid, *tile = tiles(len(x), width)
-    kernel[grid](x, ptr, index, *told, out, len(x), width, *flags, *tile)
+    kernel[grid](x, ptr, index, *factors, out, len(x), width, *flags, *tile)

@@ -1,4 +1,4 @@
-"""The five convolutions of the paper's tables, over an `Adjacency`, alone or as replicas.
+"""The convolutions of the paper's tables, over an `Adjacency`, alone or as replicas.
 
 Each computes what PyG's layer of that name computes with its default options (the tests compare
 them, gradients included); unlike it, each is reproducible on a GPU bit for bit, and can hold the

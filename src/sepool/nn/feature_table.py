@@ -57,7 +57,9 @@ class FeatureTable(NamedTuple):
         behind = there.flip(1).to(torch.uint8).argmax(1)  # zeros
         reach = torch.where(there.any(1), x.size(1) - behind, 0)
         rows = F.pad(x[:, feature], (0, -x.size(1) % ALIGNED)).contiguous()
-        exact = x.dtype == torch.float32 and bool((x.view(torch.int32) & LAST_BITS == 0).all())
+        exact = x.dtype == torch.float32 and bool(
+            (x.isfinite() & (x.view(torch.int32) & LAST_BITS == 0)).all()
+        )
         return cls(
             rows,
             feature,
@@ -72,7 +74,7 @@ class FeatureTable(NamedTuple):
         return self.rows.index_select(0, source).index_select(1, self.column)
 
     def lines(self, weight: Tensor, bias: Tensor) -> Tensor:
-        """``x W + b`` of all kinds of rows, in every replica."""
+        """``x W + b`` of all kinds of rows, in every replica; as exact as PyTorch multiplies."""
         assert self.kinds is not None
         rows = self.kinds.expand(len(weight), -1, -1)
         return torch.baddbmm(bias.unsqueeze(1), rows, weight).flatten(0, 1)
@@ -86,12 +88,21 @@ class FeatureTable(NamedTuple):
         return (kind + first.unsqueeze(1)).flatten()
 
 
+def row_marks(x: Tensor) -> Tensor:
+    """A number for every row: about the same for rows that are equal, and rarely for others."""
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.rand(x.size(1), dtype=torch.float64, generator=generator)
+    return x.double() @ weight.to(x.device)
+
+
 def _kinds(x: Tensor) -> tuple[Tensor | None, Tensor | None]:
     """The rows that are different, and which of them every row is; None where they are many."""
-    mixture = torch.arange(2, x.size(1) + 2, device=x.device, dtype=torch.float64).sqrt()
-    _, kind = torch.unique((x * mixture).sum(1), return_inverse=True)
-    kinds = x.new_empty(int(kind.max()) + 1, x.size(1)).index_copy_(0, kind, x)
-    if len(kinds) > FEW or not torch.equal(kinds.index_select(0, kind), x):
+    _, kind = torch.unique(row_marks(x), return_inverse=True)
+    count = int(kind.max()) + 1
+    if count > FEW:
+        return None, None
+    kinds = x.new_empty(count, x.size(1)).index_copy_(0, kind, x)
+    if not torch.equal(kinds.index_select(0, kind), x):
         return None, None
     return kinds, kind.to(torch.int32)
 

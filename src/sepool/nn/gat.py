@@ -76,7 +76,7 @@ class GAT(Conv):
         Then nothing stands in the first two, which are there for their gradients.
         """
         layers = [(self.linear.weight, self.bias), self._scoring()]
-        if isinstance(x, FeatureTable) and x.kinds is not None and source is not None:
+        if isinstance(x, FeatureTable) and source is not None and _few_kinds(x, source, self.bias):
             known = has_layer_kernel(x, source, layers, len(source))
             if known and sees_by_kernels(a, self.bias):
                 seen, scores = (layer_unwritten(x, layer, real, source) for layer in layers)
@@ -95,3 +95,9 @@ class GAT(Conv):
         """Draws new weights; the bias is 0."""
         super().reset_parameters()
         nn.init.zeros_(self.bias)
+
+
+def _few_kinds(x: FeatureTable, source: Tensor, bias: Tensor) -> bool:
+    """Whether there are fewer lines than nodes, and so few that 32 bits count their numbers."""
+    lines = 0 if x.kinds is None else len(x.kinds) * len(bias)
+    return 0 < lines <= len(source) and lines * bias.size(1) < 2**31

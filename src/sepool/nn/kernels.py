@@ -20,6 +20,15 @@ def relu(x):
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
+@triton.jit
+def some_rows(ptr, rows, ROWS: tl.constexpr):
+    """The rows of a program, which of them exist, and where their entries begin and end."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = row < rows
+    start = tl.load(ptr + row, mask=inside, other=0)
+    return row, inside, start, tl.load(ptr + row + 1, mask=inside, other=0)
+
+
 @triton.jit(do_not_specialize=COUNTS)
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
               RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
@@ -29,12 +38,9 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
     Entries are taken some at a time, so that more than one load is on its way: of a long row, as a
     large graph is, the walk is all that takes time.
     """
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    row, inside, start, end = some_rows(ptr, rows, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    inside = row < rows
     wide = column < width
-    start = tl.load(ptr + row, mask=inside, other=0)
-    end = tl.load(ptr + row + 1, mask=inside, other=0)
     nothing = float("-inf") if MAX else 0.0
     total = tl.full((ROWS, WIDTH), nothing, tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):

@@ -177,10 +177,11 @@ class _Unwritten(_Layers):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, table: FeatureTable | None, *given: Any) -> Tensor:
-        source, *_, ctx.clusters, ctx.relu = given[:6]
-        weights, _biases, ctx.column, ctx.exact = _sorted(table, given[6:])
-        nothing = x.new_empty(1, 1).expand(len(source), weights[-1].size(2))
-        ctx.save_for_backward(x, *given[:4], *weights, nothing)
+        *rest, ctx.clusters, ctx.relu, weight, _bias = given
+        assert table is not None
+        ctx.column, ctx.exact = table.column, table.exact
+        nothing = x.new_empty(1, 1).expand(len(rest[0]), weight.size(2))
+        ctx.save_for_backward(x, *rest, weight, nothing)
         return nothing
 
 

@@ -202,7 +202,7 @@ class SEPG(nn.Module):
         """Block ``i`` where its layers and all that follows them are done in one go."""
         source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
         seen, real = self._gathered(i, x, batch, level), batch.real[level:]
-        ptr, assignment, _ = family(batch.levels, level + 1)
+        ptr, assignment = _in_order(batch, level)
         if not self.norms:
             return layers_pool(seen, layers, real, ptr, assignment, source, copies)
         norm: Any = self.norms[i]
@@ -215,9 +215,8 @@ class SEPG(nn.Module):
     ) -> Tensor:
         """Block ``i`` of a convolution without layers, where it is summed in one go."""
         conv: Any = self.convs[i]
-        ptr, assignment, _ = family(batch.levels, level + 1)
-        where = self._where(i, batch, level)
-        out: Tensor = conv.pooled_of_replicas(x, *where, ptr, assignment, copies)
+        place = batch.prepared[level], batch.real[level], batch.source if i == 0 else None
+        out: Tensor = conv.pooled_of_replicas(x, *place, *_in_order(batch, level), copies)
         return out
 
     def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
@@ -240,7 +239,7 @@ class SEPG(nn.Module):
         if i == 0 and batch.gathered:
             out = conv.combine(rows_at(x, source))
         elif self._as_replicas(i, batch):
-            out = conv.of_replicas(x, *self._where(i, batch, level))
+            out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
         else:
             out = conv(rows_at(x, source), batch.prepared[level])
         return out
@@ -249,11 +248,6 @@ class SEPG(nn.Module):
         """Whether convolution ``i`` is all to be done, and for replicas with padding."""
         known = i == 0 and batch.gathered
         return bool(batch.real) and self.replicas is not None and not known
-
-    def _where(self, i: int, batch: PreparedBatch, level: int) -> tuple[Any, ...]:
-        """What `Conv.of_replicas` takes besides the features."""
-        source = batch.source if i == 0 else None
-        return batch.prepared[level], batch.real[level], source
 
     def _layers(self, i: int, batch: PreparedBatch) -> Layers:
         """Those that follow what convolution ``i`` gathers, where they can be done in one go."""
@@ -295,3 +289,10 @@ class SEPG(nn.Module):
         first, second = self.drops
         logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
         return logits
+
+
+def _in_order(batch: PreparedBatch, level: int) -> tuple[Tensor, Tensor]:
+    """Where the members of every cluster above a level begin, and the cluster of each."""
+    ptr, assignment, order = family(batch.levels, level + 1)
+    assert order is None, "nodes of replicas are in the order of their clusters"
+    return ptr, assignment
