@@ -48,7 +48,7 @@ def beside(a: Adjacency, x: Tensor, scale: Tensor | None = None, first: bool = F
         scale = None if scale is None else scale.to(x.dtype).contiguous()
         weight = None if a.weight is None else a.weight.to(x.dtype).contiguous()
         told = Gathered(a.ptr, a.index, weight, scale, first)
-        both: Tensor = _Beside.apply(x, *told)  # type: ignore[no-untyped-call]
+        both: Tensor = _Beside.apply(x, False, *told)  # type: ignore[no-untyped-call]
         return both
     seen = a.propagate(x)
     seen = seen if scale is None else rows_like(scale, x) * seen
@@ -62,30 +62,21 @@ def _has_kernel(a: Adjacency, x: Tensor, scale: Tensor | None) -> bool:
 
 
 class _Beside(Function):
+    """Puts nodes beside what they gather; turned, joins the halves.
+
+    Both are linear, and each is the gradient of the other.
+    """
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *told: Any) -> Tensor:
+    def forward(ctx: Any, x: Tensor, turned: bool, *told: Any) -> Tensor:
         *tensors, ctx.first = told
+        ctx.turned = turned
         ctx.save_for_backward(*tensors)
-        both: Tensor = beside_kernels.put_beside(x, Gathered(*told))
-        return both
+        kernel = beside_kernels.join if turned else beside_kernels.put_beside
+        out: Tensor = kernel(x, Gathered(*told))
+        return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        joined = _Joined.apply(grad, *ctx.saved_tensors, ctx.first)  # type: ignore[no-untyped-call]
-        return joined, *[None] * 5
-
-
-class _Joined(Function):
-    """The transpose of `_Beside`, which is linear: each is the gradient of the other."""
-
-    @staticmethod
-    def forward(ctx: Any, both: Tensor, *told: Any) -> Tensor:
-        *tensors, ctx.first = told
-        ctx.save_for_backward(*tensors)
-        joined: Tensor = beside_kernels.join(both, Gathered(*told))
-        return joined
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        both = _Beside.apply(grad, *ctx.saved_tensors, ctx.first)  # type: ignore[no-untyped-call]
-        return both, *[None] * 5
+        told = not ctx.turned, *ctx.saved_tensors, ctx.first
+        return _Beside.apply(grad, *told), *[None] * 6  # type: ignore[no-untyped-call]
