@@ -41,7 +41,7 @@ def test_equals_pyg_for_the_same_weights(readout):
     batch, model = batch_of(store), build("ASAP", store, extra=(("readout", readout),))
     read = pyg.global_mean_pool if readout == "mean" else pyg.global_add_pool
     plain = without_padding(batch)
-    x = start(model.convs[0], batch)[: len(plain.batch)]
+    x = start(model.convs[0], batch, relu=True)[: len(plain.batch)]
     edges, weight = plain.edges, torch.ones(plain.edges.size(1))  # without any, PyG drops them
     place, found = plain.batch, []
     pools = (model.pool, model.pool_again, model.pool_last)
@@ -60,7 +60,7 @@ def test_what_is_pooled_has_no_loops_and_a_quarter_of_the_nodes():
     graphs = random_set()
     store = store_of(graphs)
     batch, model = batch_of(store), build("ASAP", store)
-    kept = pool_nodes(model.pool, start(model.convs[0], batch), batch, NODES)
+    kept = pool_nodes(model.pool, start(model.convs[0], batch, relu=True), batch, NODES)
     assert kept.there.sum(1)[: len(graphs.y)].tolist() == (-(-graphs.nodes // 4)).tolist()
     assert (kept.adjacency.diagonal(dim1=1, dim2=2) == 0).all()
     torch.testing.assert_close(kept.adjacency, kept.adjacency.transpose(1, 2))

@@ -11,6 +11,7 @@ from torch_geometric.nn import dense_diff_pool, dense_mincut_pool  # noqa: E402
 
 from sepool.baselines import clusters, dense, diffpool, mincutpool  # noqa: E402
 from sepool.baselines.model import real_graphs, start  # noqa: E402
+from sepool.studies.clusters import first_scores  # noqa: E402
 
 from .toys import NODES, Dense, batch_of, build, random_set, store_of  # noqa: E402
 
@@ -44,7 +45,7 @@ def test_diffpool_equals_pyg(batch):
 def test_diffpool_adds_the_losses_of_both_poolings(batch):
     model = build("DiffPool", store_of(random_set()))
     model.forward_prepared(batch)
-    z, logits = start(model.convs[0], batch), start(model.assigns[0], batch, relu=False)
+    z, logits = start(model.convs[0], batch, relu=True), start(model.assigns[0], batch, relu=False)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, logits)
     x, a, *losses = dense_diff_pool(dense_z, adjacency, dense_s, mask)
     # Layers of one replica take any number of graphs.
@@ -71,7 +72,7 @@ def test_mincut_equals_pyg(batch):
 def test_mincut_adds_the_losses_of_both_poolings(batch):
     model = build("MinCutPool", store_of(random_set()))
     model.forward_prepared(batch)
-    z = start(model.convs[0], batch)
+    z = start(model.convs[0], batch, relu=True)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, model.assigns[0](z))
     x, a, *losses = dense_mincut_pool(dense_z, adjacency, dense_s, mask)
     x = clusters.convolve(model.convs[1], x, a).relu()
@@ -87,3 +88,16 @@ def test_well_separated_clusters_have_the_lowest_cut():
     pooled = clusters.pool_clusters(s, s, a)
     assert mincutpool.cut(pooled.adjacency, a.sum((1, 2))).item() == pytest.approx(-1)
     assert dense.crowding(pooled.overlap).item() == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["DiffPool", "MinCutPool"])
+def test_first_scores_are_those_that_nodes_are_pooled_by(name, batch, monkeypatch):
+    used, pool = [], clusters.Nodes.pool
+    monkeypatch.setattr(
+        clusters.Nodes, "pool", lambda self, s, x: used.append(s) or pool(self, s, x)
+    )
+    model = build(name, store_of(random_set()))
+    model.forward_prepared(batch)
+    scores = first_scores(model, batch)
+    assert scores.min() < 0
+    torch.testing.assert_close(scores.softmax(1), used[0])

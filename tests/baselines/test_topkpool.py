@@ -21,7 +21,7 @@ from .toys import HIDDEN, batch_of, build, random_set, store_of, without_padding
 def case():
     store = store_of(random_set())
     batch, model = batch_of(store), build("TopKPool", store)
-    x = start(model.convs[0], batch)
+    x = start(model.convs[0], batch, relu=True)
     return batch, model, x, model.score(model.scores[0], x, batch.prepared[0])
 
 

@@ -33,7 +33,7 @@ class ASAP(GraphModel):
     def embed(self, batch: PreparedBatch) -> Tensor:
         """The readouts of all blocks."""
         first, second, third = self.convs
-        kept = pool_nodes(self.pool, start(first, batch), batch, self.nodes)
+        kept = pool_nodes(self.pool, start(first, batch, relu=True), batch, self.nodes)
         found = [self.read_kept(kept)]
         for conv, pool in ((second, self.pool_again), (third, self.pool_last)):
             x = convolve(conv, kept.x, kept.adjacency).relu() * kept.there.unsqueeze(2)

@@ -39,7 +39,7 @@ class DiffPool(GraphModel):
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)
-        s, z = start(assign, batch, relu=False).softmax(1), start(first, batch)
+        s, z = start(assign, batch, relu=False).softmax(1), start(first, batch, relu=True)
         found = [self.read(z, batch)]
         x, a, overlap = nodes.pool(s, z)
         # |A - S S^T|^2 = |A|^2 - 2 tr(S^T A S) + |S^T S|^2: nothing as large as A is dense.

@@ -39,7 +39,7 @@ class MinCutPool(GraphModel):
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)
-        x = start(first, batch)
+        x = start(first, batch, relu=True)
         found = [self.read(x, batch)]
         s = apply(assign, x, batch).softmax(1)
         weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))

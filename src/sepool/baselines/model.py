@@ -127,14 +127,14 @@ class FlatModel(GraphModel):
 
     def convolve(self, batch: PreparedBatch) -> list[Tensor]:
         """What every convolution found, after its ReLU."""
-        found = [start(self.convs[0], batch)]
+        found = [start(self.convs[0], batch, relu=True)]
         for conv in self.convs[1:]:
             found.append(go_on(conv, found[-1], batch))
         return found
 
 
-def start(conv: nn.Module, batch: PreparedBatch, relu: bool = True) -> Tensor:
-    """The first convolution, of which the batch may hold a part already, and its ReLU."""
+def start(conv: nn.Module, batch: PreparedBatch, relu: bool) -> Tensor:
+    """The first convolution, of which the batch may hold a part already, or its ReLU."""
     assert isinstance(conv, convs.GCN)
     if batch.gathered:
         return apply(conv.linear, batch.x, batch, relu, batch.source)

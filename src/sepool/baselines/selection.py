@@ -120,7 +120,7 @@ class DropModel(GraphModel):
         """The readouts of all blocks."""
         levels, prepared = batch.levels, batch.prepared[0]
         found, kept = [], None
-        x = start(self.convs[0], batch)
+        x = start(self.convs[0], batch, relu=True)
         for i, layer in enumerate(self.scores):
             if kept is not None:
                 prepared = between(batch.prepared[0].adjacency, kept.nodes)

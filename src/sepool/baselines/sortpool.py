@@ -33,7 +33,7 @@ class SortPool(FlatModel):
     def embed(self, batch: PreparedBatch) -> Tensor:
         """What the convolutions find in the sorted nodes."""
         first, second, third = self.convs
-        found = [start(first, batch)]
+        found = [start(first, batch, relu=True)]
         found.append(go_on(second, found[0], batch))
         last = third(found[1], batch.prepared[0])
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)

@@ -39,7 +39,7 @@ class StructPool(GraphModel):
         """The readouts of all three layers."""
         first, second, third = self.convs
         nodes, prepared = Nodes(batch, self.nodes), batch.prepared[0]
-        x = start(first, batch)
+        x = start(first, batch, relu=True)
         found = [self.read(x, batch)]
         x = go_on(second, x, batch)
         found.append(self.read(x, batch))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sepool.baselines.diffpool import DiffPool
 from sepool.baselines.mincutpool import MinCutPool
-from sepool.baselines.model import start
+from sepool.baselines.model import apply, start
 from sepool.bench.graphs import GraphSet, load_trees
 from sepool.bench.lockstep import Lockstep
 from sepool.bench.protocol import Protocol
@@ -57,9 +57,8 @@ def first_scores(model: DiffPool | MinCutPool, batch: Batch) -> Tensor:
     """What the first assignment is the softmax of, for every node of a batch."""
     assign, _ = model.assigns
     if isinstance(model, DiffPool):
-        return start(assign, batch)
-    scores: Tensor = assign(start(model.convs[0], batch).relu())
-    return scores
+        return start(assign, batch, relu=False)
+    return apply(assign, start(model.convs[0], batch, relu=True), batch)
 
 
 def learn_clusters(
