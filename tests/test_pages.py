@@ -27,20 +27,9 @@ MARKED = [
 ]
 
 
-@pytest.fixture
-def datasets():
-    """Leaves the datasets as they are: a page may make its own known."""
-    from sepool.bench.protocols import DATASETS
-
-    before = dict(DATASETS)
-    yield
-    DATASETS.clear()
-    DATASETS.update(before)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="the commands are for a POSIX shell")
 @pytest.mark.parametrize("name", pages.PAGES)
-def test_code_prints_what_the_page_shows(name, monkeypatch, datasets):
+def test_code_prints_what_the_page_shows(name, monkeypatch):
     for package in NEEDS:
         pytest.importorskip(package)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -136,3 +125,15 @@ class TestTool:
         assert block.missing() == "not run: no time"
         with pytest.raises(AssertionError, match="ZeroDivisionError"):
             page(text.replace("NOSUCHDATA", "numpy"))
+
+
+@pytest.mark.parametrize("folder", [".", "bench"])
+def test_architecture_names_every_module(folder):
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = {word.split(".")[-1] for word in re.findall(r"`([\w.]+)`", text)}
+    there = (ROOT / "src/sepool" / folder).iterdir()
+    modules = {
+        path.stem for path in there if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    kernels = {name for name in modules if name.endswith(("kernel", "kernels"))}
+    assert modules - kernels - {"__init__", "__main__"} <= named

@@ -69,6 +69,19 @@ def test_quick_has_its_own_results(folder):
     assert not (folder / "r" / "table1").exists()
 
 
+def test_a_dataset_that_only_lies_in_the_folder(folder):
+    raw = folder / "data" / "TU" / "MUTAG" / "raw"
+    for path in raw.iterdir():
+        path.rename(path.with_name(path.name.replace("MUTAG", "PATHS")))
+    raw.parent.rename(raw.parents[1] / "PATHS")
+    args = ("--datasets", "PATHS", "--systems", "SEP-G", "--seeds", "1", "--configs", "1")
+    run("reproduce", "table1", *args, "--engine", "processes", "--device", "cpu")
+    assert len(finished("results", PROTOCOLS["table1"])) == 10
+    wrong = run("reproduce", "table1", "--datasets", "PATSH", "--device", "cpu", code=2)
+    assert "unknown dataset 'PATSH'; did you mean PATHS" in wrong.output
+    assert re.search(r"\| +PATHS +\|", run("report").output)
+
+
 def test_data_by_environment(folder, monkeypatch):
     (folder / "data").rename(folder / "elsewhere")
     monkeypatch.setenv("SEPOOL_DATA", "elsewhere")

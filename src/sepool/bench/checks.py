@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.bench.protocols import DATASETS, SYSTEMS_OF, TREES, Protocol
+from sepool.bench.systems import HEIGHT
 from sepool.bench.units import Unit
 
 Indices = NDArray[np.int64]
@@ -41,14 +42,24 @@ def check_choice(
     datasets: Sequence[str] | None,
     systems: Sequence[str] | None,
     trees: Sequence[str] | None,
+    root: Path | None = None,
 ) -> None:
-    """Refuses datasets, systems and trees that a protocol cannot use."""
+    """Refuses datasets, systems and trees that a protocol cannot use.
+
+    Args:
+        protocol: the table.
+        datasets: names of datasets; None for those of the table, as with the next two.
+        systems: names of systems.
+        trees: kinds of trees.
+        root: folder of the datasets, which may hold others than those of the paper.
+    """
     for name in datasets or ():
         if DATASETS.get(name, protocol.kind) != protocol.kind:
             about = f"{protocol.name} is about {protocol.kind}"
             raise ValueError(f"{name} is for the classification of {DATASETS[name]}, {about}")
     fitting = [name for name, kind in DATASETS.items() if kind == protocol.kind]
-    check_names("dataset", datasets or (), fitting)
+    own = own_datasets(root) if root is not None and protocol.kind == "graphs" else []
+    check_names("dataset", datasets or (), list(dict.fromkeys(fitting + own)))
     check_names("tree", trees or (), TREES)
     there = SYSTEMS_OF[protocol.kind]
     for kind, others in SYSTEMS_OF.items():
@@ -58,6 +69,12 @@ def check_choice(
                     f"{name} classifies {kind}, {protocol.name} is about {protocol.kind}"
                 )
     check_names("system", systems or (), list(there))
+
+
+def own_datasets(root: Path) -> list[str]:
+    """The datasets that lie in a folder as those of the TU collection do."""
+    files = sorted(root.glob("TU/*/raw/*_A.txt"))
+    return [path.parts[-3] for path in files if path.name == f"{path.parts[-3]}_A.txt"]
 
 
 def check_device(device: str) -> str:
@@ -125,7 +142,6 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> No
         ValueError: there is neither data nor a way to download it, or the folds are wrong.
     """
     from sepool.bench.graphs import load_folds, load_graphs, load_trees
-    from sepool.bench.trainer import HEIGHT
 
     graphs = _load(load_graphs, root, dataset, "TU")
     tests = load_folds(root, graphs, folds)

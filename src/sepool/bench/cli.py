@@ -78,7 +78,7 @@ def reproduce(
         from sepool.bench.run import Plan
 
         protocol = _protocol(table, quick)
-        units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs))
+        units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs), data)
         if not units:
             raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
         place = checks.check_device(device)
@@ -205,7 +205,7 @@ def _protocol(table: str, quick: bool) -> Protocol:
 
 
 def _units(
-    protocol: Protocol, names: tuple[str, str, str], numbers: tuple[str, str, str]
+    protocol: Protocol, names: tuple[str, str, str], numbers: tuple[str, str, str], data: Path
 ) -> list[Unit]:
     """The units that the texts of the options choose."""
     from sepool.bench.checks import check_choice
@@ -214,7 +214,7 @@ def _units(
     if isinstance(protocol, Figure):
         protocol.check(datasets, systems, trees)
     else:
-        check_choice(protocol, datasets, systems, trees)
+        check_choice(protocol, datasets, systems, trees, data)
     seeds, folds, configs = numbers
     return protocol.units(
         datasets,

@@ -11,6 +11,8 @@ from sepool.bench.units import Config
 if TYPE_CHECKING:
     from torch import nn
 
+HEIGHT = 3  # of the trees that SEP-G pools along
+
 
 class Build(Protocol):
     """Makes a model from the number of features, the number of classes, a configuration, the number
@@ -76,7 +78,7 @@ def _sep_g(
         features,
         config.hidden,
         classes,
-        height=3,
+        height=HEIGHT,
         conv=config.conv,
         blocks=config.blocks,
         readout=config.readout,
