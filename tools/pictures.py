@@ -204,7 +204,7 @@ BOXES = (  # column, row, title, what is inside
     (0, 0, "graph", "graph.py  edges.py  io.py", "networkx, igraph, SciPy,\nPyG, arrays, files"),
     (1, 0, "core (C++)", "src/core  build.py", "canonical labels, merge,\ncompress, fill, refine"),
     (2, 0, "tree", "tree.py  treefile.py", "flat arrays; labels,\nassignments, files"),
-    (3, 0, "entropy", "entropy.py", "H of any tree or partition,\nindependent of the core"),
+    (3, 0, "entropy", "entropy.py", "H of any tree or partition,\na check on the core"),
     (2, 1, "hierarchy", "transforms.py  data.py", "one tensor on a PyG Data,\nbatches as it is"),
     (1, 1, "layers, models", "nn/", "SEPooling, SEPUnpooling,\nSEP-G, SEP-N"),
     (0, 1, "systems", "baselines/  bench/systems.py", "one small file each"),
@@ -212,7 +212,7 @@ BOXES = (  # column, row, title, what is inside
     (1, 2, "engines", "bench/engines/", "replicas in lockstep,\nprocesses, Ray"),
     (2, 2, "rows", "results/*.jsonl", "one line a training,\nonly ever added to"),
     (3, 2, "report", "bench/report.py", "tables, tests, plots;\nREADME, this site"),
-    (3, 1, "pictures", "viz/", "matplotlib, bokeh: clusters,\ndendrograms, the explorer"),
+    (3, 1, "pictures", "viz/  studies/", "clusters, dendrograms,\nthe explorer, the figures"),
 )
 ARROWS = (
     ("graph", "core (C++)"), ("core (C++)", "tree"), ("tree", "entropy"), ("tree", "hierarchy"),

@@ -32,8 +32,8 @@ std::uint64_t mix(std::uint64_t x) {
 }
 
 // Turns one graph's weights into integers and returns what one unit is worth. Integers stay what they are; weights with
-// a common part, such as 0.2, 0.3 and 0.5, become integers; anything else is rounded to a fraction of 2^-61 of the total volume, and to no
-// less than one unit.
+// a common part, such as 0.2, 0.3 and 0.5, become integers; anything else is rounded to multiples of a power of two, at most 2^-58 of the
+// total volume, and to no less than one of them.
 class Quantiser {
 public:
     // `counts(i)` tells whether the weight i will be used; the others only have to be valid.

@@ -12,10 +12,10 @@ namespace {
 constexpr Edge kCanonicalArcs = 1 << 17;    // `fast` takes larger graphs as they are numbered
 constexpr Edge kTinyArcs = 120;             // up to here, or twice that with two levels to arrange, three starts compete
                                             // and pairs of clusters are shaken
-constexpr Edge kSmallArcs = 1'000;          // up to here, and with two levels to arrange up to the next, two starts compete
+constexpr Edge kSmallArcs = 1'000;          // up to a third of it, and with two levels to arrange up to the next, two starts compete
 constexpr Edge kMiddleArcs = 20'000;
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
-constexpr int kQuickStarts = 20;            // on tiny graphs; a quarter of it on small ones
+constexpr int kQuickStarts = 20;            // on tiny graphs; half of it at height 2; a quarter of that on small ones
 constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
 constexpr int kMostLevels = 12;             // and no more than these: what is left to gain beyond, optimal compression gains
 

@@ -39,7 +39,7 @@ def coding_tree(
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
         seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
-        num_threads: as in `coding_trees`; one graph is worked on by one thread.
+        num_threads: as in `coding_trees`, and without effect: a graph is worked on by one thread.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
         progress: called now and then with the fraction done and the stage of the work.

@@ -1,4 +1,7 @@
-"""Structural entropy of any hierarchy, in NumPy alone: a check on the compiled core."""
+"""Structural entropy of any hierarchy, from volumes and cuts in NumPy: a check on the core.
+
+Only the edges are read by the core; what it says of its trees plays no part.
+"""
 
 from __future__ import annotations
 

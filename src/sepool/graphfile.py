@@ -30,7 +30,7 @@ from sepool.edgecode import decode_edges, encode_edges
 from sepool.edges import pointers
 from sepool.io import StrPath
 from sepool.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
-from sepool.pyg import POOLED, read_dataset
+from sepool.pyg import EDGE_WEIGHT, read_dataset
 from sepool.treecache import pack_forest, unpack_forest
 
 FORMAT, VERSION = "sepool-graphs", 2
@@ -119,7 +119,7 @@ def _read(arrays: Arrays) -> InMemoryDataset:
         slices[key] = torch.arange(len(nodes) + 1)
     if "tree" in about["keys"]:
         trees = unpack_forest(arrays, nodes)
-        weight = stored[POOLED].double().numpy() if POOLED in stored else None
+        weight = stored[EDGE_WEIGHT].double().numpy() if EDGE_WEIGHT in stored else None
         numbers, stops = pack_blocks(
             trees, EdgeBlocks(counts, ends[0], ends[1], weight), arrays["symmetric"]
         )

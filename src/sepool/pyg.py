@@ -17,7 +17,7 @@ from sepool.packing import EdgeBlocks, Ints
 
 EdgeWeight = str | Callable[[Data], Tensor] | None
 Weights = NDArray[np.float64] | None
-POOLED = "edge_weight"  # the weights of the adjacency A that a model sees, and that is pooled
+EDGE_WEIGHT = "edge_weight"  # the weights of the adjacency A that a model sees, and that is pooled
 
 
 class Graphs(NamedTuple):
@@ -42,8 +42,8 @@ def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
     lists = [data.edge_index for data in graphs]
     counts = np.array([edges.size(1) for edges in lists], np.int64)
     row, col = _numpy(lists[0] if len(lists) == 1 else torch.cat(lists, 1))
-    pooled = _weights([data.get(POOLED) for data in graphs], counts, POOLED)
-    if weight is None or weight == POOLED:
+    pooled = _weights([data.get(EDGE_WEIGHT) for data in graphs], counts, EDGE_WEIGHT)
+    if weight is None or weight == EDGE_WEIGHT:
         tree_weight = pooled if weight else None
     elif isinstance(weight, str):
         tree_weight = _weights([data.get(weight) for data in graphs], counts, weight)
@@ -62,9 +62,9 @@ def read_dataset(dataset: InMemoryDataset, weight: EdgeWeight) -> Graphs:
     _check(data, 0, 1)
     counts = np.diff(dataset.slices["edge_index"].numpy())
     row, col = _numpy(data.edge_index)
-    pooled = _weights([data.get(POOLED)], counts, POOLED)
-    tree_weight = pooled if weight == POOLED else None
-    if weight is not None and weight != POOLED:
+    pooled = _weights([data.get(EDGE_WEIGHT)], counts, EDGE_WEIGHT)
+    tree_weight = pooled if weight == EDGE_WEIGHT else None
+    if weight is not None and weight != EDGE_WEIGHT:
         tree_weight = _weights([data.get(weight)], counts, weight)
     return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
 

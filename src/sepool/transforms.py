@@ -18,7 +18,7 @@ from sepool.graphbatch import GraphBatch
 from sepool.io import StrPath
 from sepool.packing import Blocks, Forest, pack_blocks
 from sepool.progress import progress_bar
-from sepool.pyg import POOLED, EdgeWeight, Graphs, read_dataset, read_list, symmetric_graphs
+from sepool.pyg import EDGE_WEIGHT, EdgeWeight, Graphs, read_dataset, read_list, symmetric_graphs
 from sepool.treecache import cached_trees
 
 Progress = Callable[[float, str], None] | None
@@ -76,7 +76,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         *,
         seed: int = 0,
         num_threads: int | None = None,
-        edge_weight: EdgeWeight = POOLED,
+        edge_weight: EdgeWeight = EDGE_WEIGHT,
         symmetrise: bool = False,
         cache: StrPath | None = None,
         progress: bool = True,

@@ -21,8 +21,8 @@ def options(tmp_path, monkeypatch):
     from sepool.bench.engines import RunOptions
 
     monkeypatch.syspath_prepend(HERE)
-    for name in ("FAKE_LOG", "FAKE_DIE", "FAKE_FAIL", "FAKE_KILL", "FAKE_SECONDS"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("LOG", "DIE", "FAIL", "KILL", "QUICK", "SECONDS"):
+        monkeypatch.delenv(f"FAKE_{name}", raising=False)
     said: list[str] = []
     options = RunOptions(tmp_path, workers=2, trainer=TRAINER, say=said.append)
     object.__setattr__(options, "said", said)

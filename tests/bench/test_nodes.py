@@ -119,7 +119,7 @@ def test_only_training_labels_are_looked_at(similarity):
 
 def test_levels_that_are_left_out(tmp_path):
     whole = load_tree(tmp_path, NODES, TreeChoice("best", 4))
-    picked = load_tree(tmp_path, NODES, TreeChoice("best", 4, (2, 3)))
+    picked = pick_levels(whole, (2, 3))
     assert picked.counts[0].tolist() == whole.counts[0][[0, 2, 3, 4]].tolist()
     ends = np.cumsum(whole.counts[0])
     levels = np.split(whole.parent, ends[:-2])

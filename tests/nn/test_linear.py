@@ -48,3 +48,8 @@ def test_starts_as_pytorch_does():
         assert mine.abs().max() <= 50**-0.5
         assert mine.std().item() == pytest.approx(other.std().item(), rel=0.1)
     assert not Linear(50, 400).bias.any()
+
+
+def test_refuses_starts_that_it_does_not_know():
+    with pytest.raises(ValueError, match="init must be one of glorot, torch, got 'nonsense'"):
+        Linear(3, 5, init="nonsense")

@@ -14,7 +14,7 @@ NODES, WIDTH = 16, 64  # of the tile that is on its way at a time
 
 
 @triton.jit
-def _place(counts, room, width, WIDTH: tl.constexpr):
+def _place(counts, room, WIDTH: tl.constexpr):
     """The graph and the node of a program, how many others there are to see, and the columns."""
     graph = tl.program_id(0).to(tl.int64) // room
     node = tl.program_id(0).to(tl.int64) % room
@@ -27,7 +27,7 @@ def _place(counts, room, width, WIDTH: tl.constexpr):
 def _largest(x, near, counts, out, times, room, width, NODES: tl.constexpr,
              WIDTH: tl.constexpr):  # fmt: skip
     """The largest values, and how many neighbours share each; 0 where there is no node."""
-    graph, node, count, column = _place(counts, room, width, WIDTH)
+    graph, node, count, column = _place(counts, room, WIDTH)
     mine = (graph * room + node) * width + column
     wide = column < width
     best = tl.load(x + mine, mask=column < tl.where(count > 0, width, 0), other=0.0)
@@ -53,7 +53,7 @@ def _largest(x, near, counts, out, times, room, width, NODES: tl.constexpr,
 def _gradient(x, near, counts, best, times, grad, out, room, width, NODES: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     """What a node gets of the gradients of all whose largest value it has."""
-    graph, node, count, column = _place(counts, room, width, WIDTH)
+    graph, node, count, column = _place(counts, room, WIDTH)
     mine = (graph * room + node) * width + column
     wide = column < width
     value = tl.load(x + mine, mask=wide, other=0.0)

@@ -117,7 +117,7 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
 
 def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     if tree == "random":
-        return _shuffled(load_trees(root, graphs, "best", height))
+        return shuffled(load_trees(root, graphs, "best", height))
     if tree == "released":
         from sepool.integrations.tgp import released_trees
 
@@ -148,7 +148,7 @@ def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:
     ]
 
 
-def _shuffled(forest: Forest) -> Forest:
+def shuffled(forest: Forest) -> Forest:
     """The same trees with the nodes of every graph in another order, drawn from seed 0."""
     rng = np.random.default_rng(0)
     parent = forest.parent.copy()

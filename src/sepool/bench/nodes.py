@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.archive import read_archive, write_archive
-from sepool.bench.graphs import BLEND
+from sepool.bench.graphs import BLEND, shuffled
 from sepool.bench.units import Config
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.features import (
@@ -129,19 +129,18 @@ def load_nodes(root: Path, name: str) -> NodeSet:
 
 
 def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
-    """The tree of a dataset, from the cache or built now; without the levels that are not used."""
+    """The tree of a dataset, from the cache or built now; with all its levels."""
     sizes = np.array([nodes.num_nodes])
     if not choice.tree:
         return Forest(np.array([[nodes.num_nodes, 1]]), np.zeros(nodes.num_nodes, np.int32))
     weight = tree_weights(nodes, choice)
     options = f"{nodes.name} {choice.tree} {choice.height}"
-    forest = cached_trees(
+    return cached_trees(
         root / "sepool",
         Graphs(sizes, nodes.edges, weight),
         options,
         lambda: _build_tree(root, nodes, choice, weight),
     )
-    return pick_levels(forest, choice.levels) if choice.levels else forest
 
 
 def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | None:
@@ -205,10 +204,7 @@ def _build_tree(
     pairs = np.column_stack([row, col])[once]
     if choice.tree == "random":
         best = TreeChoice("best", choice.height, (), choice.blend, choice.similarity)
-        forest = load_tree(root, nodes, best)
-        parent = forest.parent.copy()
-        np.random.default_rng(0).shuffle(parent[: nodes.num_nodes])
-        return Forest(forest.counts, parent)
+        return shuffled(load_tree(root, nodes, best))
     if choice.tree == "released":
         if weight is not None:
             raise ValueError("released trees do not see the features: blend must be 0")

@@ -10,7 +10,6 @@ from sepool.bench.protocol import (
     BACKBONES,
     DATASETS,
     GRAPH_DATASETS,
-    NODE_DATASETS,
     SYSTEMS_OF,
     TREES,
     Protocol,
@@ -22,7 +21,6 @@ from sepool.bench.units import Config
 __all__ = [
     "BACKBONES",
     "DATASETS",
-    "NODE_DATASETS",
     "PROTOCOLS",
     "SYSTEMS_OF",
     "TREES",

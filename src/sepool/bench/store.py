@@ -224,7 +224,7 @@ def _rows(prepared: Prepared, graph_ptr: Tensor, device: torch.device | str) -> 
     """What batches need of an adjacency."""
     (a, node), zero = prepared, torch.zeros(1, dtype=torch.int64)
     return Rows(
-        starts=torch.cat([a.ptr[:-1], a.ptr[-1:]]).to(device),
+        starts=a.ptr.to(device),
         counts=torch.cat([a.ptr.diff(), zero]).to(device),
         ahead=torch.cat([a.index - a.row, zero]).to(device),
         weight=torch.cat([_weights(a), torch.zeros(1)]).to(device),

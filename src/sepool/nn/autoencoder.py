@@ -10,12 +10,13 @@ from torch_geometric.data import Data
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
+from sepool.nn.choices import one_of
 from sepool.nn.conv_base import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, family, features_of, reduce_to
+from sepool.nn.sep_pooling import family, features_of, reduce_to
 from sepool.nn.sepn import run_conv
 
 
@@ -68,7 +69,7 @@ class SEPAutoencoder(nn.Module):
             raise ValueError(f"level must be at least 1, got {level}")
         self.in_channels, self.hidden, self.replicas = in_channels, hidden, replicas
         self.level = level
-        self.reduce = _one_of("reduce", reduce, ("sum", "mean", "max"))
+        self.reduce = one_of("reduce", reduce, ("sum", "mean", "max"))
         widths = [in_channels] + [hidden] * (2 * layers - 1)
         self.convs = nn.ModuleList(make_conv(conv, width, hidden, replicas) for width in widths)
         self.denses = nn.ModuleList(

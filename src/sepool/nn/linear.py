@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from sepool.nn.choices import INITS, one_of
+
 
 def add_rows(x: Tensor, bias: Tensor) -> Tensor:
     """Adds a row to all rows, or the row of a replica to the rows of that replica."""
@@ -69,7 +71,8 @@ class Linear(nn.Module):
         init: str = "glorot",
     ) -> None:
         super().__init__()
-        self.in_channels, self.out_channels, self.init = in_channels, out_channels, init
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.init = one_of("init", init, INITS)
         lead = () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, in_channels, out_channels))
         self.bias = nn.Parameter(torch.empty(*lead, out_channels)) if bias else None

@@ -228,15 +228,15 @@ def fits_kernels(x: Tensor) -> bool:
     return x.is_cuda and x.dtype == torch.float32
 
 
-def has_kernel(x: Tensor, times: int = 0) -> bool:
-    """Whether to take our own kernels, ``times`` being how often a row of ``x`` is taken, or more.
+def has_kernel(x: Tensor, rows: int = 0) -> bool:
+    """Whether to take our own kernels, for so many rows that are taken of ``x``, or all of it.
 
     PyTorch's are slow for many short rows. But it takes the CPU longer to launch one of ours, which
     is all that counts where rows are few, unless steps are recorded (`recorded_steps`).
     """
     if kernels is None or not fits_kernels(x):
         return False
-    return _recorded or max(times, len(x)) * x[:1].numel() >= MANY
+    return _recorded or max(rows, len(x)) * x[:1].numel() >= MANY
 
 
 @contextmanager

@@ -9,10 +9,8 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.data import Hierarchy
+from sepool.nn.choices import POOLED, REDUCTIONS, one_of
 from sepool.nn.ops import pool_along, pool_max, pool_relu, pool_sum, rows_like, unpool
-
-REDUCTIONS = ("sum", "mean", "max", "sym")
-POOLED = ("weighted", "binary")
 
 
 class Pooled(NamedTuple):
@@ -53,8 +51,8 @@ class SEPooling(nn.Module):
 
     def __init__(self, reduce: str = "sum", pooled: str = "weighted") -> None:
         super().__init__()
-        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
-        self.pooled = _one_of("pooled", pooled, POOLED)
+        self.reduce = one_of("reduce", reduce, REDUCTIONS)
+        self.pooled = one_of("pooled", pooled, POOLED)
 
     def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Pooled:
         """Pools ``x``, one row for every node of level ``level - 1``, to ``level``."""
@@ -86,7 +84,7 @@ class SEPUnpooling(nn.Module):
 
     def __init__(self, reduce: str = "sum") -> None:
         super().__init__()
-        self.reduce = _one_of("reduce", reduce, ("sum", "mean"))
+        self.reduce = one_of("reduce", reduce, ("sum", "mean"))
 
     def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
         """Unpools ``x``, one row for every cluster of ``level``, to ``level - 1``."""
@@ -160,9 +158,3 @@ def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:
         raise ValueError(
             f"x has {len(x)} rows, but level {rows} has {levels.num_clusters(rows)} nodes"
         )
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
-    return value

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
+from sepool.nn.choices import INITS, POOLED, READOUTS, one_of
 from sepool.nn.conv_base import Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
@@ -21,7 +22,7 @@ from sepool.nn.linear import Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import pool_relu, rows_at
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import _one_of, family, features_of, read_along, read_out, reduce_to
+from sepool.nn.sep_pooling import family, features_of, read_along, read_out, reduce_to
 
 Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 
@@ -96,9 +97,9 @@ class SEPG(nn.Module):
             )
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
         self.height, self.blocks, self.replicas = height, blocks, replicas
-        self.reduce = _one_of("reduce", reduce, ("sum", "mean", "max"))
-        self.readout = _one_of("readout", readout, ("sum", "mean"))
-        self.binary = _one_of("pooled", pooled, ("weighted", "binary")) == "binary"
+        self.reduce = one_of("reduce", reduce, ("sum", "mean", "max"))
+        self.readout = one_of("readout", readout, READOUTS)
+        self.binary = one_of("pooled", pooled, POOLED) == "binary"
         self.input_link = input_link
         widths = [in_channels] + [hidden] * layers
         self.convs = nn.ModuleList(
@@ -110,7 +111,7 @@ class SEPG(nn.Module):
         self.second = Linear(hidden, hidden // 2, replicas=replicas)
         self.last = Linear(hidden // 2, out_channels, replicas=replicas)
         self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
-        if _one_of("init", init, ("glorot", "torch")) == "torch":
+        if one_of("init", init, INITS) == "torch":
             self._draw_as_torch()
 
     def _draw_as_torch(self) -> None:

@@ -11,13 +11,14 @@ from torch_geometric.data import Data
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
+from sepool.nn.choices import POOLED, REDUCTIONS, one_of
 from sepool.nn.conv_base import Conv, GatheringConv, Prepared
 from sepool.nn.convs import GCN, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_at, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import POOLED, REDUCTIONS, _one_of, family, features_of, reduce_to
+from sepool.nn.sep_pooling import family, features_of, reduce_to
 
 SKIPS = ("concat", "add", "none")
 
@@ -111,9 +112,9 @@ class SEPN(nn.Module):
             raise ValueError(f"teleport must be 0 to 1, got {teleport}")
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
         self.blocks, self.height, self.replicas = blocks, height, replicas
-        self.binary = _one_of("pooled", pooled, POOLED) == "binary"
-        self.reduce = _one_of("reduce", reduce, REDUCTIONS)
-        self.skip = _one_of("skip", skip, SKIPS)
+        self.binary = one_of("pooled", pooled, POOLED) == "binary"
+        self.reduce = one_of("reduce", reduce, REDUCTIONS)
+        self.skip = one_of("skip", skip, SKIPS)
         self.input_link, self.smooth = input_link, smooth
         self.propagate, self.teleport, self.light = propagate, teleport, light
         joined = hidden

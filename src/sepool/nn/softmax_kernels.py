@@ -14,7 +14,7 @@ LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subt
 
 
 @triton.jit
-def _place(ptr, rows, width, SEGMENTS: tl.constexpr, WIDTH: tl.constexpr):
+def _place(ptr, rows, SEGMENTS: tl.constexpr, WIDTH: tl.constexpr):
     """Where the segments of a tile begin and end, and its columns."""
     segment = tl.program_id(0).to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
@@ -34,7 +34,7 @@ def _entries(start, end, step, column, width, ENTRIES: tl.constexpr):
 @triton.jit(do_not_specialize=COUNTS)
 def _softmax(score, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.constexpr,
              WIDTH: tl.constexpr):  # fmt: skip
-    start, end, column = _place(ptr, rows, width, SEGMENTS, WIDTH)
+    start, end, column = _place(ptr, rows, SEGMENTS, WIDTH)
     longest = tl.max(end - start)
     top = tl.full((SEGMENTS, WIDTH), LOWEST, tl.float32)
     total = tl.zeros((SEGMENTS, WIDTH), tl.float32)
@@ -54,7 +54,7 @@ def _softmax(score, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.c
 @triton.jit(do_not_specialize=COUNTS)
 def _gradient(share, grad, ptr, out, rows, width, SEGMENTS: tl.constexpr, ENTRIES: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
-    start, end, column = _place(ptr, rows, width, SEGMENTS, WIDTH)
+    start, end, column = _place(ptr, rows, SEGMENTS, WIDTH)
     longest = tl.max(end - start)
     mean = tl.zeros((SEGMENTS, WIDTH), tl.float32)
     for step in range(0, longest, ENTRIES):

@@ -20,7 +20,7 @@ from sepool.studies.journal import Journal, Row, by_line, keep_array, kept_array
 from sepool.studies.protocols import Figure
 from sepool.studies.reconstruction import Rebuilt, Reconstruction
 from sepool.studies.shapes import SHAPES, Shape
-from sepool.viz.colours import GREY, INK
+from sepool.viz.colours import GREY, INK, PALE
 from sepool.viz.figures import new_figure, save_figure
 
 MARGIN = 0.12  # of the width of the original, around it
@@ -113,7 +113,7 @@ def panel(axis: Axes, shape: Shape, points: NDArray[np.float32] | None) -> None:
     axis.set_xticks([])
     axis.set_yticks([])
     for side in axis.spines.values():
-        side.set_color("#d9dde3")
+        side.set_color(PALE)
     if points is None:
         axis.text(0.5, 0.5, MISSING, transform=axis.transAxes, ha="center", color=GREY)
         return

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 
@@ -48,11 +49,13 @@ def test_a_failing_training_ends_the_run(units, protocol, options, monkeypatch):
 
 
 def test_leaving_early_does_not_wait_for_what_is_in_flight(units, protocol, options, monkeypatch):
-    monkeypatch.setenv("FAKE_SECONDS", "0.2")
-    running = Processes().run(units, protocol, options)
-    next(running)
     monkeypatch.setenv("FAKE_SECONDS", "600")
+    monkeypatch.setenv("FAKE_QUICK", units[0].key)
+    running = Processes().run(units, protocol, options)
+    assert next(running).unit == units[0]
+    began = monotonic()
     running.close()
+    assert monotonic() - began < 60
 
 
 def test_nothing_to_do(protocol, options):

@@ -27,8 +27,8 @@ class MixHop(NodeModel):
         in_channels: the width of the features.
         hidden: columns a power.
         out_channels: the number of classes.
-        dropout: the share dropped before the second layer; and of the input, unless another is
-            given.
+        dropout: the share dropped before the second layer; and of the input, unless trainings have
+            an ``input_dropout`` of their own.
         replicas: how many models to hold; None for one.
     """
 
