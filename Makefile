@@ -31,10 +31,11 @@ demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trai
 test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings, README and docs
 	$(BIN)/python -m pytest
 
-lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy
+lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(VENV)/test.stamp  ## put the Python and C++ files in order
 	$(BIN)/ruff check --fix .

@@ -38,7 +38,7 @@ from the rows in `results/`; no figure is typed by hand.
 
 ```
 pip install -r benchmarks/requirements.txt            # see the notes in that file
-python benchmarks/run_all.py --data ROOT              # everything, some hours
+python benchmarks/run_all.py --data ROOT              # all that needs no GPU, some hours
 python benchmarks/run_all.py --data ROOT --quick      # minutes, into results/quick
 python benchmarks/speed.py --data ROOT --parts small  # one script, one part
 ```

@@ -1,4 +1,4 @@
-"""Runs every benchmark in order and renders the page: `python benchmarks/run_all.py [--quick]`."""
+"""Runs all benchmarks that need no GPU: `python benchmarks/run_all.py [--quick]`; then the page."""
 
 from __future__ import annotations
 

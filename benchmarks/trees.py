@@ -17,7 +17,7 @@ from results import Recorder, parser, root_of
 from score import Levels, entropies
 from sepool.bench.graphs import GraphSet, load_graphs, load_trees
 from sepool.bench.protocol import GRAPH_DATASETS
-from sepool.bench.trainer import HEIGHT
+from sepool.bench.systems import HEIGHT
 from sepool.packing import Forest
 
 TREES = ("best", "paper", "released", "random")
@@ -25,9 +25,7 @@ TREES = ("best", "paper", "released", "random")
 
 def edges_of(graphs: GraphSet) -> list[Edges]:
     """The graphs of a dataset; every edge once."""
-    ends = np.stack([graphs.edges.row, graphs.edges.col], 1).astype(np.int64)
-    parts = np.split(ends, np.cumsum(graphs.edges.counts)[:-1])
-    pairs = [part[part[:, 0] < part[:, 1]] for part in parts]
+    pairs = (part.astype(np.int64) for part in graphs.edge_arrays())
     return [Edges(graphs.name, int(n), p) for n, p in zip(graphs.nodes, pairs, strict=True)]
 
 

@@ -78,6 +78,6 @@ def test_bad_input_and_repr():
     for bad in (-0.1, 1.5):
         with pytest.raises(ValueError, match=f"blend must be 0 to 1, got {bad}"):
             cosine_weights(bad)
-    with pytest.raises(ValueError, match="the data has no x"):
+    with pytest.raises(ValueError, match=r"set data\.x, or take no weights"):
         cosine_weights()(Data(edge_index=torch.zeros(2, 0, dtype=torch.int64), num_nodes=2))
     assert "cosine_weights(blend=0.5)" in repr(sepool.AddCodingTree(edge_weight=cosine_weights()))

@@ -120,7 +120,10 @@ def _page_of(path: str) -> tuple[str, str]:
 
 def _examples() -> str:
     """All examples on one page."""
-    parts = ["# Examples", "Each is a program of one file; the tests run them."]
+    parts = [
+        "# Examples",
+        "Programs of one file, some of which build on another; the tests run them.",
+    ]
     for path in sorted((ROOT / "examples").glob("*.py")):
         code = path.read_text(encoding="utf-8")
         first = code.split('"""')[1].strip().partition("\n")[0]

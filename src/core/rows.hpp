@@ -1,6 +1,8 @@
 // The rows of the cluster graph during merging: who is next to whom, and by how much.
 #pragma once
 
+#include <algorithm>
+
 #include "merge.hpp"
 
 namespace sepool {
@@ -68,7 +70,7 @@ private:
         bool alive;
     };
 
-    static std::size_t capacity(int size_class) { return size_t{1} << size_class; }
+    static std::size_t capacity(int size_class) { return std::size_t{1} << size_class; }
     static std::int8_t class_for(std::int64_t entries) {
         int c = 1;
         if (entries > 8) entries += entries / 2;  // tables stay at most two thirds full

@@ -122,6 +122,17 @@ class Hierarchy:
         weights: the weights of these edges.
         kind: what is known of the edges of all graphs: DIRECTED, SYMMETRIC or ROW_BY_ROW.
         num_nodes: how many nodes level 0 has, over all graphs.
+
+    Example:
+        >>> import sepool
+        >>> path = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> data = sepool.AddCodingTree(height=2)(Data(edge_index=path, num_nodes=4))
+        >>> levels = hierarchy(data)
+        >>> levels.num_clusters(1), levels.assignment(1)
+        (2, tensor([0, 0, 1, 1]))
+        >>> levels.edges[0], levels.weights[0]  # between the two clusters, and inside them
+        (tensor([[0, 0, 1, 1],
+                [0, 1, 0, 1]]), tensor([2., 1., 1., 2.]))
     """
 
     height: int

@@ -179,7 +179,7 @@ def concatenate(parts: Sequence[Edges]) -> tuple[Ids, Ids, NDArray[np.float64] |
     return np.concatenate([p.u for p in parts]), np.concatenate([p.v for p in parts]), w
 
 
-def compress(
+def sorted_rows(
     node_ptr: NDArray[np.int64],
     edge_ptr: NDArray[np.int64],
     u: Ids,

@@ -49,7 +49,7 @@ class cosine_weights:
         import torch
 
         if data.x is None:
-            raise ValueError("cosine_weights needs node features, the data has no x")
+            raise ValueError("cosine_weights needs node features: set data.x, or take no weights")
         row, col = data.edge_index.cpu().numpy()
         found = blend_weights(cosine_similarity(data.x.cpu().numpy(), row, col), self.blend)
         return torch.from_numpy(found)
@@ -92,6 +92,12 @@ def predicted_similarity(
         train: the nodes whose classes may be seen.
         power: how often features are smoothed.
         penalty: of the ridge regression, in proportion to the mean squared length of a row.
+
+    Example:
+        >>> row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
+        >>> x, y = np.eye(2)[[0, 0, 1, 1]], np.array([0, 0, 1, 1])
+        >>> predicted_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
+        array([0.79, 0.79, 0.33, 0.33, 0.79, 0.79])
     """
     scores = _ridge(x, row, col, y, train, power, penalty) + _one_hot(y[train]).mean(axis=0)
     chance = np.maximum(scores, 1e-6)
@@ -125,6 +131,12 @@ def spread_similarity(
         teleport: how much of its own prediction a node keeps each time.
         sharpness: the standard deviation of what goes into the softmax.
         penalty: of the ridge regression, in proportion to the mean squared length of a row.
+
+    Example:
+        >>> row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
+        >>> x, y = np.eye(2)[[0, 0, 1, 1]], np.array([0, 0, 1, 1])
+        >>> spread_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
+        array([1., 1., 0., 0., 1., 1.])
     """
     start = scores = _ridge(x, row, col, y, train, 0, penalty)
     for _ in range(steps):

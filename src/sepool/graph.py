@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.edges import Edges, compress, from_array, pointers, reader
+from sepool.edges import Edges, from_array, pointers, reader, sorted_rows
 from sepool.io import read_edge_list
 
 Names = tuple[str, ...]
@@ -168,5 +168,5 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
 def build_graph(edges: Edges, self_loops: bool) -> Graph:
     """The compressed rows of edges."""
     nodes, ends = pointers([edges.num_nodes]), pointers([len(edges.u)])
-    rows = compress(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops)
+    rows = sorted_rows(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops)
     return Graph(*rows[:4], float(rows[4][0]), edges.names)

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.edges import Edges, compress, concatenate, from_array, is_doubtful, pointers
+from sepool.edges import Edges, concatenate, from_array, is_doubtful, pointers, sorted_rows
 from sepool.graph import Graph, Names, build_graph, check_types, read_graph
 
 
@@ -106,7 +106,7 @@ def as_graph_batch(
     if len(lists) == len(parts) and len({edges.both for edges in lists}) == 1:
         nodes = pointers([edges.num_nodes for edges in lists])
         ends = pointers([len(edges.u) for edges in lists])
-        arrays = compress(nodes, ends, *concatenate(lists), lists[0].both, self_loops)
+        arrays = sorted_rows(nodes, ends, *concatenate(lists), lists[0].both, self_loops)
         return GraphBatch(nodes, *arrays, tuple(edges.names for edges in lists))
     return _join([_built(i, part, self_loops) for i, part in enumerate(parts)])
 
@@ -124,7 +124,7 @@ def _stack_arrays(
     ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
     nodes = pointers(_counts(edges, ends) if num_nodes is None else list(map(index, num_nodes)))
     w = edges.w if weight else None
-    return GraphBatch(nodes, *compress(nodes, ends, edges.u, edges.v, w, False, self_loops))
+    return GraphBatch(nodes, *sorted_rows(nodes, ends, edges.u, edges.v, w, False, self_loops))
 
 
 def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from torch_geometric.transforms import BaseTransform
 
 from sepool.build import coding_trees, core_options
-from sepool.edges import compress, pointers
+from sepool.edges import pointers, sorted_rows
 from sepool.graphbatch import GraphBatch
 from sepool.io import StrPath
 from sepool.packing import Blocks, Forest, pack_blocks
@@ -144,7 +144,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
     def _build(self, graphs: Graphs, progress: Progress) -> Forest:
         nodes, edges = pointers(graphs.nodes), graphs.edges
-        rows = compress(
+        rows = sorted_rows(
             nodes,
             pointers(edges.counts),
             edges.row,

@@ -272,7 +272,10 @@ def test_bad_input():
     [
         ({"hidden": 1}, "hidden must be at least 2, got 1"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
-        ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
+        (
+            {"conv": pyg.GCNConv, "replicas": 2},
+            "replicas=2 needs a convolution by its name: GCN",
+        ),
         ({"blocks": 4}, r"blocks must be at most 3 \(layers\) and 3 \(height\), got 4"),
         ({"height": 1, "blocks": 2}, r"blocks must be at most 3 \(layers\) and 1 \(height\)"),
         ({"reduce": "median"}, "reduce must be one of sum, mean, max, got 'median'"),
@@ -298,3 +301,9 @@ def test_linear_layers_can_start_as_pytorch_draws_them(conv):
     assert model.first.bias.any()
     with pytest.raises(ValueError, match="init must be one of glorot, torch, got 'he'"):
         SEPG(5, 8, 2, init="he")
+
+
+def test_repr():
+    assert repr(SEPG(5, 8, 3)) == "SEPG(5, 8, 3, height=3, conv=GCN, blocks=3)"
+    found = repr(SEPG(5, 8, 3, conv="GAT", blocks=2, replicas=4))
+    assert found == "SEPG(5, 8, 3, height=3, conv=GAT, blocks=2, replicas=4)"

@@ -309,7 +309,10 @@ def test_bad_input():
         ({"reduce": "median"}, "reduce must be one of sum, mean, max, sym, got 'median'"),
         ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
-        ({"conv": pyg.GCNConv, "replicas": 2}, "only the named convolutions can hold replicas"),
+        (
+            {"conv": pyg.GCNConv, "replicas": 2},
+            "replicas=2 needs a convolution by its name: GCN",
+        ),
         ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
         ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
         ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),

@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import AHEAD, tiles
+from sepool.nn.kernels import AHEAD, some_rows, tiles
 
 NODES, WIDTH = 16, 64  # of the tile that is on its way at a time
 
@@ -77,13 +77,11 @@ def _hits(own, other, value, ptr, index, out, rows, width, VALUE: tl.constexpr,
 
     VALUE: it sums what they are worth. Some entries are on their way at a time.
     """
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    row, exists, start, end = some_rows(ptr, rows, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    inside = (row < rows)[:, None] & (column < width)[None, :]
+    inside = exists[:, None] & (column < width)[None, :]
     here = row[:, None] * width + column[None, :]
     mine = tl.load(own + here, mask=inside, other=0.0)
-    start = tl.load(ptr + row, mask=row < rows, other=0)
-    end = tl.load(ptr + row + 1, mask=row < rows, other=0)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):

@@ -8,14 +8,9 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
+from sepool.nn.kernels import LOWEST, tanh
 
 BLOCK, NODES = 1024, 16
-LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
-
-
-@triton.jit
-def _tanh(x):
-    return 2 * tl.sigmoid(2 * x) - 1
 
 
 @triton.jit
@@ -24,7 +19,7 @@ def _gates(gates, place, width, inside):
     start = gates + place // width * 4 * width + place % width
     enter = tl.sigmoid(tl.load(start, mask=inside, other=0.0))
     forget = tl.sigmoid(tl.load(start + width, mask=inside, other=0.0))
-    new = _tanh(tl.load(start + 2 * width, mask=inside, other=0.0))
+    new = tanh(tl.load(start + 2 * width, mask=inside, other=0.0))
     leave = tl.sigmoid(tl.load(start + 3 * width, mask=inside, other=0.0))
     return enter, forget, new, leave
 
@@ -36,7 +31,7 @@ def _remember(gates, cell, later, out, rows, width, BLOCK: tl.constexpr):
     enter, forget, new, leave = _gates(gates, place, width, inside)
     held = forget * tl.load(cell + place, mask=inside, other=0.0) + enter * new
     tl.store(later + place, held, mask=inside)
-    tl.store(out + place, leave * _tanh(held), mask=inside)
+    tl.store(out + place, leave * tanh(held), mask=inside)
 
 
 @triton.jit(do_not_specialize=COUNTS)
@@ -45,7 +40,7 @@ def _remember_gradient(gates, cell, later, to_later, to_out, to_gates, to_cell, 
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = place // width < rows
     enter, forget, new, leave = _gates(gates, place, width, inside)
-    held = _tanh(tl.load(later + place, mask=inside, other=0.0))
+    held = tanh(tl.load(later + place, mask=inside, other=0.0))
     above = tl.load(to_out + place, mask=inside, other=0.0)
     change = tl.load(to_later + place, mask=inside, other=0.0) + above * leave * (1 - held * held)
     before = tl.load(cell + place, mask=inside, other=0.0)

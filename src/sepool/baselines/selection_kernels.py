@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import tiles
+from sepool.nn.kernels import tanh, tiles
 
 ROWS, ENTRIES, BLOCK = 16, 16, 1024
 
@@ -46,16 +46,11 @@ def _between(weight, row, index, nodes, scale, out, length, BLOCK: tl.constexpr)
     tl.store(out + entry, tl.where(edge, product, 0.0), mask=inside)
 
 
-@triton.jit
-def _tanh(x):
-    return 2 * tl.sigmoid(2 * x) - 1
-
-
 @triton.jit(do_not_specialize=COUNTS)
 def _gate(x, score, nodes, out, rows, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    gate = _tanh(tl.load(score + row, mask=row < rows, other=0.0))
+    gate = tanh(tl.load(score + row, mask=row < rows, other=0.0))
     gate = tl.where(tl.load(nodes + row, mask=row < rows, other=0) != 0, gate, 0.0)
     place = row[:, None] * width + column[None, :]
     inside = (row < rows)[:, None] & (column < width)[None, :]
@@ -68,7 +63,7 @@ def _gate_gradient(x, score, nodes, grad, to_x, to_score, rows, width, ROWS: tl.
                    WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < rows
-    gate = _tanh(tl.load(score + row, mask=inside, other=0.0))
+    gate = tanh(tl.load(score + row, mask=inside, other=0.0))
     chosen = tl.load(nodes + row, mask=inside, other=0) != 0
     open = tl.where(chosen, gate, 0.0)
     total = tl.zeros((ROWS,), tl.float32)

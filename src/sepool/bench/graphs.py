@@ -61,6 +61,12 @@ class GraphSet:
             parts.insert(0, self.labels)
         return np.concatenate([np.eye(part.max() + 1, dtype=np.float32)[part] for part in parts], 1)
 
+    def edge_arrays(self) -> list[NDArray[Any]]:
+        """Every undirected edge once, one array a graph."""
+        pairs = np.column_stack([self.edges.row, self.edges.col])
+        parts = np.split(pairs, pointers(self.edges.counts)[1:-1])
+        return [part[part[:, 0] < part[:, 1]] for part in parts]
+
 
 def load_graphs(root: Path, name: str) -> GraphSet:
     """A dataset from its cache, or from PyG's files, of which the cache is then made."""
@@ -121,22 +127,15 @@ def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest
     if tree == "released":
         from sepool.integrations.tgp import released_trees
 
-        return Forest.of(released_trees(_edge_arrays(graphs), graphs.nodes, height))
+        return Forest.of(released_trees(graphs.edge_arrays(), graphs.nodes, height))
     from sepool.build import coding_trees
     from sepool.graphbatch import as_graph_batch
 
-    edges: list[Any] = _edge_arrays(graphs)
+    edges: list[Any] = graphs.edge_arrays()
     if tree == "features":
         tree, edges = "best", _weighted(graphs, edges)
     batch = as_graph_batch(edges, num_nodes=graphs.nodes.tolist())
     return Forest.of(coding_trees(batch, height, method=tree))
-
-
-def _edge_arrays(graphs: GraphSet) -> list[NDArray[Any]]:
-    """Every undirected edge once, one array a graph."""
-    pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
-    parts = np.split(pairs, pointers(graphs.edges.counts)[1:-1])
-    return [part[part[:, 0] < part[:, 1]] for part in parts]
 
 
 def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:

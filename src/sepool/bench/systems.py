@@ -64,7 +64,7 @@ SYSTEMS: dict[str, System] = {}
 def register(system: System) -> System:
     """Makes a system known; a name can be taken once."""
     if system.name in SYSTEMS:
-        raise ValueError(f"there is a system {system.name!r} already")
+        raise ValueError(f"there is a system {system.name!r} already; take another name")
     SYSTEMS[system.name] = system
     return system
 

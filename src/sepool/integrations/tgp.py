@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from sepool.build import coding_trees, core_options
 from sepool.data import Hierarchy
-from sepool.edges import compress, pointers
+from sepool.edges import pointers, sorted_rows
 from sepool.graph import as_graph
 from sepool.graphbatch import GraphBatch
 from sepool.packing import Forest, global_parents
@@ -118,7 +118,7 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         ends = pointers(np.bincount(owner.cpu().numpy(), minlength=len(nodes) - 1))
         # Every arc counts as an edge: the same tree where both directions are there, and one where
         # they are not.
-        rows = compress(nodes, ends, row, col, weight, both=False, self_loops=False)
+        rows = sorted_rows(nodes, ends, row, col, weight, both=False, self_loops=False)
         options: dict[str, Any] = {"method": self.method, "seed": self.seed}
         graphs = GraphBatch(nodes, *rows)
         return Forest.of(coding_trees(graphs, height, num_threads=self.num_threads, **options))

@@ -18,7 +18,9 @@ def make_conv(
     """A convolution by name, or by a function of its two widths."""
     if not isinstance(conv, str):
         if replicas is not None:
-            raise ValueError("only the named convolutions can hold replicas")
+            raise ValueError(
+                f"replicas={replicas} needs a convolution by its name: {', '.join(CONVS)}"
+            )
         return conv(before, after)
     if conv not in CONVS:
         raise ValueError(

@@ -20,13 +20,12 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
-from sepool.nn.kernels import relu, some_rows
+from sepool.nn.kernels import LOWEST, relu, some_rows
 
 ROWS, SHARE = 8, 32  # rows of a tile, and columns of a warp: the fastest of eight on an H200
 ENTRIES = 16  # of a tile of scores
 AHEAD = 2  # entries of a row that are on their way at a time
 WIDEST = 256  # numbers of a row that fit into one tile
-LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
 
 @triton.jit

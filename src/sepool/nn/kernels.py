@@ -12,12 +12,18 @@ from sepool.nn.gpu import COUNTS
 ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
 AHEAD = 4  # entries of a row that are on their way at a time
 LONG = 16  # entries of a segment from which on a program sums it alone
+LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
 
 @triton.jit
 def relu(x):
     """A training that went astray is to be seen: what is no number stays none."""
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def tanh(x):
+    return 2 * tl.sigmoid(2 * x) - 1
 
 
 @triton.jit

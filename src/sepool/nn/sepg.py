@@ -291,6 +291,13 @@ class SEPG(nn.Module):
         logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
         return logits
 
+    def __repr__(self) -> str:
+        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
+        return (
+            f"SEPG({self.in_channels}, {self.hidden}, {self.out_channels}, height={self.height}, "
+            f"conv={type(self.convs[0]).__name__}, blocks={self.blocks}{replicas})"
+        )
+
 
 def _in_order(batch: PreparedBatch, level: int) -> tuple[Tensor, Tensor]:
     """Where the members of every cluster above a level begin, and the cluster of each."""

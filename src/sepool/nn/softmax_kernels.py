@@ -8,9 +8,9 @@ import triton.language as tl
 from torch import Tensor
 
 from sepool.nn.gpu import COUNTS
+from sepool.nn.kernels import LOWEST
 
 SEGMENTS, ENTRIES, WIDTH = 16, 16, 64  # of a tile: many segments of a column, or one of many
-LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
 
 
 @triton.jit

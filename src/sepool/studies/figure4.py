@@ -15,7 +15,6 @@ from sepool.bench.lines import RunInfo
 from sepool.bench.run import Plan, device_name
 from sepool.bench.tables import MISSING, write_table
 from sepool.bench.units import Unit
-from sepool.edges import pointers
 from sepool.studies.clusters import Labels, learn_clusters, tree_clusters
 from sepool.studies.figure4_table import line_name, mean_of, table
 from sepool.studies.journal import Journal, Row, by_line, keep_array, kept_arrays, read_rows
@@ -84,10 +83,8 @@ def _note(
 
 def molecules_of(graphs: GraphSet) -> list[Molecule]:
     """The molecules of a dataset."""
-    pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
-    parts = np.split(pairs, pointers(graphs.edges.counts)[1:-1])
-    once = (part[part[:, 0] < part[:, 1]] for part in parts)
-    return [Molecule.of(int(n), bonds) for n, bonds in zip(graphs.nodes, once, strict=True)]
+    bonds = graphs.edge_arrays()
+    return [Molecule.of(int(n), pairs) for n, pairs in zip(graphs.nodes, bonds, strict=True)]
 
 
 def split(molecules: Sequence[Molecule], values: NDArray[Any]) -> list[NDArray[Any]]:

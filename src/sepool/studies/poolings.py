@@ -19,7 +19,7 @@ from sepool.baselines.dense import TINY, crowding
 from sepool.baselines.diffpool import entropy, penalty
 from sepool.baselines.model import RATIO
 from sepool.baselines.neighbourhoods import Fitness, look_around
-from sepool.baselines.selection import top_nodes
+from sepool.baselines.selection import gate, top_nodes
 from sepool.baselines.topkpool import along
 from sepool.data import ROW_BY_ROW
 from sepool.nn import Linear
@@ -114,7 +114,7 @@ class TopK(RoundTrip):
         """The nodes that lie farthest along it."""
         score = along(self.direction, x)
         kept = top_nodes(score, None, copies.ptr, copies.replica).nodes
-        return x * (score.tanh() * kept).unsqueeze(1)
+        return gate(x, score, kept)
 
 
 class SelfAttention(RoundTrip):
@@ -128,7 +128,7 @@ class SelfAttention(RoundTrip):
         """The nodes to which it gives most."""
         score: Tensor = self.conv(x, copies.graph).squeeze(1)
         kept = top_nodes(score, None, copies.ptr, copies.replica).nodes
-        return x * (score.tanh() * kept).unsqueeze(1)
+        return gate(x, score, kept)
 
 
 class AdaptiveStructure(RoundTrip):

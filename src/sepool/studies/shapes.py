@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from sepool.baselines.model import RATIO
 from sepool.build import coding_tree
 from sepool.data import pack
 from sepool.graph import as_graph
@@ -18,7 +19,6 @@ from sepool.packing import EdgeBlocks, Forest
 from sepool.tree import CodingTree
 
 HEIGHTS = range(2, 8)
-RATIO = 0.25
 
 
 @dataclass(frozen=True, eq=False)

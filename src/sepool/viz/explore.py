@@ -34,7 +34,17 @@ HUNDREDTHS = 100
 
 
 def write_explorer(tree: CodingTree, graph: Any, path: StrPath, *, title: str = "graph") -> None:
-    """Writes the page of `explorer_page`, whole or not at all."""
+    """Writes the page of `explorer_page`, whole or not at all.
+
+    Example:
+        >>> import networkx as nx, sepool, tempfile
+        >>> graph = nx.karate_club_graph()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/karate.html"
+        ...     write_explorer(sepool.coding_tree(graph, 3), graph, path, title="Karate club")
+        ...     "<title>Karate club" in open(path, encoding="utf-8").read()
+        True
+    """
     page = explorer_page(tree, graph, title=title).encode("utf-8", "replace")
     with atomic_write(path) as file:
         file.write(page)

@@ -58,7 +58,15 @@ def picture_suffix(path: StrPath) -> str:
 
 
 def save_figure(figure: Figure, path: StrPath) -> None:
-    """Writes a ``.png`` or ``.svg`` file, whole or not at all; no date and no version go in."""
+    """Writes a ``.png`` or ``.svg`` file, whole or not at all; no date and no version go in.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save_figure(new_figure(2, 1), f"{folder}/empty.svg")
+        ...     open(f"{folder}/empty.svg").read(5)
+        '<?xml'
+    """
     suffix = picture_suffix(check_output(path))
     metadata: dict[str, Any] = {"Software": None}
     if suffix == ".svg":

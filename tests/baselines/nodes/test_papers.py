@@ -228,6 +228,8 @@ def test_g_u_nets_keeps_so_many_nodes():
     assert model.counts(COUNT) == [60, 15, 7]
     assert model.counts(10) == [5, 2, 2]
     model(DATA)
+    assert model.density == [], "training has no use for it"
+    model.eval()(DATA)
     assert len(model.density) == 3
     assert (model.density[1] >= model.density[0]).all(), "squares are denser"
 

@@ -113,7 +113,8 @@ class GUNets(NodeModel):
             graphs.append(normalised(adjacency))
             x = dense_conv(self.downs[i], x, graphs[-1])
             seen.append(x)
-        self.density = [(level > 0).float().mean((1, 2)) for level in graphs]
+        if not self.training:
+            self.density = [(level > 0).float().mean((1, 2)) for level in graphs]
         seen.pop()
         for i in reversed(range(len(sizes))):
             x = put_back(x, places[i], seen[-1].size(1)) + seen.pop()

@@ -34,7 +34,8 @@ class RunOptions:
         gpu_share: part of a GPU that one training takes, where an engine shares GPUs.
         retries: how often a unit may take its process down before the run ends.
         address: of a Ray cluster; "" is a local one.
-        trainer: the function that trains, as "module:name".
+        trainer: the function that trains, as "module:name"; for replicas its module also has a
+            ``group_units``.
         say: told, a line at a time, what the user should know.
     """
 
