@@ -59,11 +59,11 @@ def columns(rows: Iterable[Row], field: str) -> list[str]:
 
 
 def bits(value: float | None, least: float | None = None) -> str:
-    """An entropy; bold if it is the least of its row."""
+    """An entropy; bold if it is the least of its row, as far as one can see."""
     if value is None:
         return ""
     text = f"{value:.4f}"
-    return f"**{text}**" if least is not None and value <= least + 1e-9 else text
+    return f"**{text}**" if least is not None and text == f"{least:.4f}" else text
 
 
 def seconds(value: float | None) -> str:

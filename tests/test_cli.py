@@ -78,7 +78,6 @@ class TestHelp:
         (["trea"], "No such command 'trea'. Did you mean 'tree'? (see "),
         (["tree"], "Missing argument 'graph' (see "),
         (["tree", "a.txt", "--heigth", "2"], "No such option: --heigth"),
-        (["reproduce", "table1", "--workers", "-1"], "Invalid value for '--workers'"),
     ],
 )
 def test_wrong_usage_is_one_line(args, message):
@@ -87,6 +86,30 @@ def test_wrong_usage_is_one_line(args, message):
     assert done.stderr.lower().startswith(f"sepool: {message}".lower())
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.endswith(" --help)\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "option", "value"),
+    [
+        (["tree", "a.txt", "--height", "abc"], "--height", "abc"),
+        (["tree", "a.txt", "--seed", "1.5"], "--seed", "1.5"),
+        (["reproduce", "table1", "--workers", "-1"], "--workers", "-1"),
+        (["reproduce", "table1", "--gpu-share", "x"], "--gpu-share", "x"),
+    ],
+)
+def test_a_wrong_value_is_named(args, option, value):
+    done = CliRunner().invoke(cli.app, args)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    said = done.stderr.partition(" (see ")[0]
+    assert option in said
+    assert value in said
+    assert "Input should be" not in said
+
+
+@pytest.mark.parametrize("name", GROUP.commands)
+def test_the_usage_line_has_no_braces(name):
+    usage = CliRunner().invoke(cli.app, [name, "--help"]).output.splitlines()[0]
+    assert re.search(rf" {name} \[OPTIONS\]( [A-Z]+)?$", usage)
 
 
 class TestPipes:
@@ -107,6 +130,20 @@ class TestPipes:
             os.close(write)
             assert process.stderr.read() == ""
         assert process.returncode == 141
+
+    @pytest.mark.skipif(os.name != "posix", reason="a shell of another kind")
+    @pytest.mark.parametrize(
+        ("command", "code"), [("tree graph.txt", 0), ("tree nothing.txt", 2), ("trea", 2)]
+    )
+    def test_streams_that_are_closed(self, tmp_path, command, code):
+        (tmp_path / "graph.txt").write_text("a b\n")
+        for closed in (">&-", "2>&-", ">&- 2>&-"):
+            shell = f'"{sys.executable}" -m sepool {command} {closed}'
+            done = subprocess.run(["sh", "-c", shell], cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == code
+            assert bool(done.stdout) == (code == 0 and closed == "2>&-")
+            assert bool(done.stderr) == (code != 0 and closed == ">&-")
+            assert "Error" not in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of another kind")
@@ -149,6 +186,13 @@ class TestMissingPackages:
         assert done.stderr == (
             "sepool: the command line needs typer and rich: pip install 'sepool[cli]'\n"
         )
+
+    def test_the_doctor_comes_without_typer(self, without):
+        done = without("typer,click,rich", "doctor")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.split()[:2] == ["sepool", sepool.__version__]
+        done = without("typer", "doctor", "--json")
+        assert json.loads(done.stdout)["sepool"] == sepool.__version__
 
     def test_trees_need_none_of_them(self, without, tmp_path):
         (tmp_path / "graph.txt").write_text("a b\nb c\n")

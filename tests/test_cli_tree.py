@@ -84,7 +84,16 @@ def test_weights_and_loops(tmp_path):
 def test_a_graph_without_edges(graph):
     with open(graph, "w") as file:
         file.write("lonely\n")
-    assert "1 nodes, 0 edges" in run("tree", graph, "--height", "1").output
+    assert "1 node, 0 edges" in run("tree", graph, "--height", "1").output
+
+
+def test_says_what_it_wrote(graph):
+    assert "wrote" not in run("tree", graph).output
+    options = ["-o", "tree.json", "--labels", "labels.csv"]
+    assert run("tree", graph, *options).output.endswith("\nwrote tree.json, labels.csv\n")
+    summary = json.loads(run("tree", graph, *options, "--json").output)
+    assert summary["files"] == ["tree.json", "labels.csv"]
+    assert json.loads(run("tree", graph, "--json").output)["files"] == []
 
 
 class TestBadInput:
@@ -114,9 +123,47 @@ class TestBadInput:
         )
         assert not os.path.exists("tree.json")
 
-    def test_not_a_number(self, graph):
-        output = run("tree", graph, "--height", "two", code=2).output
-        assert output.startswith("sepool: Invalid value for '--height'")
+    def test_sums_that_are_too_large_name_the_file(self, graph):
+        with open(graph, "w") as file:
+            file.write("a b 1e308\nb c 1e308\n")
+        output = run("tree", graph, code=2).output
+        assert output == ("sepool: graph.txt: the weights add up to more than a double can hold\n")
+
+    @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
+    def test_a_tree_is_no_graph(self, graph, name):
+        run("tree", graph, "-o", name)
+        output = run("tree", name, code=2).output
+        assert output.startswith(f"sepool: {name} is a coding tree, not a graph; ")
+        assert f"'sepool plot {name} --graph GRAPH'" in output
+        assert len(output.splitlines()) == 1
+
+    def test_a_graph_may_be_called_like_a_tree(self, graph):
+        os.rename(graph, "graph.json")
+        assert run("tree", "graph.json").output.startswith("graph.json: 6 nodes")
+
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (["--labels", "graph.txt"], "--labels would overwrite the graph graph.txt; choose"),
+            (["-o", "./graph.txt"], "-o would overwrite the graph graph.txt; choose another name"),
+            (["--plot", "link.txt"], "--plot would overwrite the graph graph.txt; choose"),
+            (["-o", "x.json", "--labels", "x.json"], "-o and --labels are both x.json; give each"),
+            (["--labels", "x.png", "--plot", "./x.png"], "--labels and --plot are both x.png;"),
+        ],
+    )
+    def test_no_file_is_written_twice_or_over_the_input(self, graph, args, message):
+        os.symlink(graph, "link.txt")
+        output = run("tree", graph, *args, code=2).output
+        assert output.startswith(f"sepool: {message}")
+        assert len(output.splitlines()) == 1
+        with open(graph) as file:
+            assert file.read() == BRIDGE
+        assert sorted(os.listdir()) == ["graph.txt", "link.txt"]
+
+    def test_a_folder_that_is_not_writable_is_noticed_before_the_search(self, graph, monkeypatch):
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        output = run("tree", "nothing.txt", "-o", "tree.json", code=2).output
+        assert output.startswith("sepool: cannot write tree.json: ")
         assert len(output.splitlines()) == 1
 
     def test_debug_shows_the_traceback(self, graph):

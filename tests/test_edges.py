@@ -49,6 +49,15 @@ class TestNetworkx:
             with pytest.raises(TypeError, match=f"read a graph from {type(part).__name__}"):
                 as_graph(part)
 
+    def test_a_weight_that_no_edge_has(self, nx):
+        graph = nx.Graph([(0, 1, {"cost": 2, "kind": "road"}), (1, 2)])
+        with pytest.raises(ValueError, match="has the attribute 'cots'; edges have cost, kind"):
+            as_graph(graph, weight="cots")
+        with pytest.raises(ValueError, match="no edge has the attribute 'cost'; edges have none"):
+            as_graph(nx.path_graph(3), weight="cost")
+        assert as_graph(nx.empty_graph(3), weight="cost").num_edges == 0
+        assert as_graph(graph).total_volume == 4
+
     def test_weight_that_is_no_number(self, nx):
         with pytest.raises(TypeError, match="got 'heavy'"):
             as_graph(nx.Graph([(0, 1, {"weight": "heavy"})]))
@@ -111,6 +120,13 @@ class TestIgraph:
     @pytest.fixture
     def igraph(self):
         return pytest.importorskip("igraph")
+
+    def test_a_weight_that_no_edge_has(self, igraph):
+        graph = igraph.Graph([(0, 1), (1, 2)])
+        graph.es["cost"] = [2, 3]
+        with pytest.raises(ValueError, match="no edge has the attribute 'cots'; edges have cost"):
+            as_graph(graph, weight="cots")
+        assert as_graph(graph).total_volume == 4
 
     def test_names_and_weights(self, igraph):
         graph = igraph.Graph([(0, 1), (1, 2)])

@@ -103,5 +103,5 @@ def test_a_tree_of_nodes_with_other_names(tmp_path):
     for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "c b\nb a\n")):
         (tmp_path / name).write_text(text)
     tree = sepool.coding_tree(tmp_path / "one.txt")
-    with pytest.raises(ValueError, match="its nodes have other names"):
+    with pytest.raises(ValueError, match="where it has the node 'a', the graph has 'c'"):
         structural_entropy(tmp_path / "two.txt", tree)

@@ -116,8 +116,20 @@ class TestBadInput:
 
     @pytest.mark.parametrize("count", [0, -1])
     def test_impossible_num_nodes(self, count):
-        with pytest.raises(ValueError, match="no nodes"):
+        with pytest.raises(ValueError, match=f"num_nodes must be at least 1, got {count}"):
             as_graph([], num_nodes=count)
+
+    def test_num_nodes_that_is_no_number(self):
+        with pytest.raises(TypeError, match="num_nodes must be a whole number, got 'a'"):
+            as_graph([(0, 1)], num_nodes="a")
+
+    def test_the_weight_that_is_no_number(self):
+        with pytest.raises(TypeError, match="edge weights must be real numbers, got 'x'"):
+            as_graph(([(0, 1), (1, 2)], [1, "x"]))
+
+    def test_names_of_weights_where_there_are_none(self):
+        with pytest.raises(ValueError, match="weight='w' names an attribute of edges, which a li"):
+            as_graph([(0, 1)], weight="w")
 
     def test_edge_index_of_shape_2_m(self):
         with pytest.raises(ValueError, match=r"\(2, 5\); transpose it"):

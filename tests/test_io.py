@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import subprocess
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sepool.edges import Edges
-from sepool.io import _read_lines, _read_numbers, atomic_write, read_edge_list
+from sepool.io import _read_lines, _read_numbers, atomic_write, check_output, read_edge_list
 
 
 @pytest.fixture
@@ -62,6 +63,32 @@ def test_a_line_with_one_name_is_a_node(write):
 
 def test_commas_allow_blanks_in_names(write):
     assert read_edge_list(write("New York,São Paulo,3\n")).names == ("New York", "São Paulo")
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ('"New York","São Paulo",3', ("New York", "São Paulo")),
+        ('"Washington, D.C.", Paris', ("Washington, D.C.", "Paris")),
+        ('"the ""Rock""",Paris', ('the "Rock"', "Paris")),
+        ('5" disk,Paris', ('5" disk', "Paris")),
+        ('"New York"', ("New York",)),
+        ('"ann" "bob"', ('"ann"', '"bob"')),  # between blanks, marks are part of a name
+    ],
+)
+def test_names_in_quotation_marks(write, line, names):
+    assert read_edge_list(write(f"{line}\n", "graph.csv")).names == names
+
+
+def test_numbers_in_quotation_marks_are_numbers(write):
+    edges = read_edge_list(write('"10","2","0.5"\n"2","3","1"\n'))
+    assert (rows(edges), edges.names) == ([(2, 0, 0.5), (0, 1, 1)], ("2", "3", "10"))
+
+
+@pytest.mark.parametrize("line", ['"New York,Paris', '"New" York,Paris'])
+def test_quotation_marks_out_of_place(write, line):
+    with pytest.raises(ValueError, match=r":2: a name in quotation marks ends before a comma, got"):
+        read_edge_list(write(f"a,b\n{line}\n"))
 
 
 def test_comments_between_edges_and_a_byte_order_mark(write):
@@ -207,19 +234,56 @@ class TestAtomicWrite:
         with pytest.raises(FileNotFoundError, match=r"no folder .*missing"):
             atomic_write(tmp_path / "missing" / "file").__enter__()
 
+    def test_a_folder_that_is_not_writable(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
+        with pytest.raises(
+            PermissionError, match=r"cannot write .*/file: the folder .* is not writable"
+        ):
+            check_output(tmp_path / "file")
+
+    def test_errors_name_the_file_and_not_its_draft(self, tmp_path, monkeypatch):
+        def replace(draft, target):
+            raise PermissionError(errno.EACCES, "Permission denied", draft, None, target)
+
+        monkeypatch.setattr(os, "replace", replace)
+        with pytest.raises(PermissionError) as caught, atomic_write(tmp_path / "file"):
+            pass
+        assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "file"), None)
+        assert os.listdir(tmp_path) == []
+
     def test_not_a_file(self, tmp_path):
         with pytest.raises(ValueError, match="not a regular file"):
             atomic_write(tmp_path).__enter__()
 
 
-@pytest.mark.parametrize("header", ["source,target", "Source Target", "from\tto", "node1,node2"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("source,target", "Source Target", "from\tto", "node1,node2"),
+        *("source,target,weight", '"Source","Target","Weight"', "u v weight", "a,b,Weight"),
+    ],
+)
 def test_names_of_columns_are_no_edge(header, tmp_path):
     path = tmp_path / "graph.csv"
     path.write_text(f"# made by hand\n{header}\na b\nb c\n")
     with pytest.raises(ValueError, match=r"graph\.csv:2: this looks like the names of columns"):
         read_edge_list(path)
-    path.write_text(f"a b\n{header}\n")  # further down they are nodes
-    assert len(read_edge_list(path).names) == 4
+    if "eight" not in header:
+        path.write_text(f"a b\n{header}\n")  # further down they are nodes
+        assert len(read_edge_list(path).names) == 4
+
+
+def test_columns_that_are_too_many(write):
+    said = "this looks like the names of columns; .*, and keep no columns but the two ends and"
+    with pytest.raises(ValueError, match=rf":1: {said} the weight"):
+        read_edge_list(write("Source,Target,Type,Weight\n1,2,Undirected,1.0\n"))
+
+
+def test_a_first_weight_that_is_a_word(write):
+    with pytest.raises(ValueError, match=r":1: a weight .* got 'heft'; if the line names columns"):
+        read_edge_list(write("ann,bob,heft\n1,2,1.0\n"))
+    with pytest.raises(ValueError, match=r":2: a weight .* got 'heft'$"):
+        read_edge_list(write("1,2,1.0\nann,bob,heft\n"))
 
 
 @pytest.mark.parametrize("zipped", [False, True])

@@ -60,3 +60,41 @@ def test_a_missing_package_is_named(missing):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert last.endswith(f"sepool.nn needs {missing}: pip install 'sepool[torch]'")
+
+
+def last_line(program: str, *missing: str) -> str:
+    """What a Python without some packages says at the end."""
+    without = "".join(f"sys.modules['{name}'] = None; " for name in missing)
+    command = [sys.executable, "-c", f"import sys; {without}{program}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [
+        *((name, "torch", "torch") for name in ("data", "transforms", "graphfile", "pyg", "nn")),
+        *((name, "torch_geometric", "torch") for name in ("data", "integrations.tgp")),
+        *((name, "torch", "torch") for name in ("integrations.tgp", "baselines.model")),
+        *((f"bench.{name}", "pandas", "bench") for name in ("stats", "cells", "report")),
+    ],
+)
+def test_modules_name_what_they_miss(module, missing, extra):
+    told = last_line(f"import sepool.{module}", missing)
+    assert told.endswith(f" needs {missing}: pip install 'sepool[{extra}]'"), told
+
+
+def test_help_does_not_ask_for_what_is_missing():
+    program = "import pydoc, sepool; print(len(pydoc.render_doc(sepool)) > 1000, dir(sepool))"
+    told = last_line(program, "torch", "torch_geometric", "matplotlib")
+    assert told.startswith("True ")
+    assert "'nn'" not in told
+    assert "'viz'" not in told
+    assert "'coding_tree'" in told
+
+
+def test_everything_is_listed_where_it_is_there():
+    for package in ("torch_geometric", "matplotlib"):
+        pytest.importorskip(package)
+    listed = last_line("import sepool; print(dir(sepool), sepool.viz.plot_clusters)")
+    assert all(f"'{name}'" in listed for name in ("AddCodingTree", "hierarchy", "nn", "viz"))

@@ -238,8 +238,11 @@ def test_what_is_pooled_are_the_weights_of_the_data():
 
 
 def test_a_name_that_no_graph_has():
-    graph = molecules(1)[0]
-    assert tree(graph, edge_weight="strength") == tree(graph)
+    graphs = molecules(2)
+    add = AddCodingTree(2, edge_weight="strength")
+    for call in (lambda: add(graphs[0]), lambda: add.apply_all(graphs)):
+        with pytest.raises(ValueError, match="edge_weight='strength', but the data has no attrib"):
+            call()
 
 
 def test_weights_of_some_graphs():
@@ -248,7 +251,7 @@ def test_weights_of_some_graphs():
     add = AddCodingTree(2, edge_weight="strength")
     found = add.apply_all([weighted, plain])
     assert same_data(found[0], add(weighted))
-    assert same_data(found[1], add(plain))
+    assert same_data(found[1], AddCodingTree(2)(plain))
 
 
 def test_weights_that_need_gradients():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -162,10 +163,83 @@ class TestFromLevels:
         with pytest.raises(ValueError, match=r"expected 6 labels, one a node, got shape"):
             CodingTree.from_levels(bridge, labels)
 
-    @pytest.mark.parametrize("labels", [[0.5] * 6, [None] * 6, [{0, 1, 2}, {3, 4, 5}], {0: 1}, 3.0])
+    @pytest.mark.parametrize("labels", [[0.5] * 6, [None] * 6, [{0, 1, 2}, 3], 3.0])
     def test_wrong_kind(self, bridge, labels):
         with pytest.raises(TypeError, match="labels must be integers or strings"):
             CodingTree.from_levels(bridge, labels)
+
+
+class TestLabelsByNode:
+    COMMUNITIES: ClassVar = [{0, 1, 2}, {3, 4, 5}]
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            COMMUNITIES,
+            tuple(map(frozenset, COMMUNITIES)),
+            {node: i // 3 for i, node in enumerate(range(6))},
+            {5: "b", 4: "b", 3: "b", 2: "a", 1: "a", 0: "a"},
+            [COMMUNITIES],
+        ],
+    )
+    def test_the_same_as_an_array(self, bridge, labels):
+        found = CodingTree.from_levels(bridge, labels)
+        assert found == CodingTree.from_levels(bridge, [0, 0, 0, 1, 1, 1])
+
+    def test_two_levels(self, bridge):
+        fine = [{0, 1}, {2}, {3, 4, 5}]
+        found = CodingTree.from_levels(bridge, [fine, {i: i // 3 for i in range(6)}])
+        assert found == CodingTree.from_levels(bridge, [[0, 0, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
+
+    def test_nodes_by_their_names(self):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([(("c", 1), ("c", 2)), (("c", 2), "x"), ("x", 7)])
+        found = CodingTree.from_levels(graph, [{("c", 1), ("c", 2)}, {"x", 7}])
+        assert found.labels(1).tolist() == [0, 0, 1, 1]
+        assert found.communities(1, graph) == [{("c", 1), ("c", 2)}, {"x", 7}]
+        assert found.communities(1) == [{"('c', 1)", "('c', 2)"}, {"x", "7"}]
+
+    @pytest.mark.parametrize(
+        ("labels", "message"),
+        [
+            ([{0, 1, 2}, {3, 4}], "node 5 has no label"),
+            ([{0, 1, 2}, {2, 3, 4, 5}], "node 2 has two labels, 0 and 1"),
+            ([{0, 1, 2}, {3, 4, 5, 6}], "the labels have a node 6, which is not in the graph"),
+            ({0: 1}, "node 1 has no label"),
+            ({"0": 1}, "the labels have a node '0', which is not in the graph"),
+        ],
+    )
+    def test_what_is_missing_or_too_much(self, bridge, labels, message):
+        with pytest.raises(ValueError, match=message):
+            CodingTree.from_levels(bridge, labels)
+
+    def test_names_that_two_nodes_have(self):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([(1, "1"), ("1", 2)])
+        with pytest.raises(ValueError, match="two nodes have the same name"):
+            CodingTree.from_levels(graph, [{1, "1"}, {2}])
+
+
+def test_communities(tree):
+    assert tree.communities(2) == [{0, 1, 2}, {3, 4, 5}]
+    assert tree.communities(1, "abcdef") == [set("ab"), set("c"), set("d"), set("ef")]
+    with pytest.raises(ValueError, match="the tree has 6 nodes, got names for 2"):
+        tree.communities(1, "ab")
+
+
+@pytest.mark.parametrize("level", ["a", 1.0, None, True])
+def test_levels_are_whole_numbers(tree, level):
+    with pytest.raises(TypeError, match="level must be a whole number, got "):
+        tree.labels(level)
+
+
+def test_equal_trees_are_equal(bridge, tree):
+    again = CodingTree.from_levels(bridge, [[0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]])
+    assert tree == again
+    assert hash(tree) == hash(again)
+    assert tree != sepool.coding_tree(bridge, height=2)
+    assert tree != CodingTree.from_levels(bridge, [0, 0, 1, 1, 1, 1])
+    assert tree != "tree"
 
 
 class TestBatch:

@@ -153,9 +153,10 @@ def _accuracy(protocol: Any, rule: str) -> str:
     if "(" in which:
         which = f' --systems "{",".join(systems)}"'
     star = " * Not all trainings of the protocol are there yet." if starred else ""
+    paper = "; in brackets what the paper says" if any(cell.published for cell in found) else ""
     return (
-        f"**{protocol.title}**: test accuracy in percent, mean ± standard deviation over seeds; in "
-        f"brackets what the paper says.{star}\n\n"
+        f"**{protocol.title}**: test accuracy in percent, mean ± standard deviation over seeds"
+        f"{paper}.{star}\n\n"
         f"{table(['', *datasets], lines)}\n\n"
         f"`sepool reproduce {protocol.name}{which}`: {_made_by(mine)}"
     )
@@ -220,6 +221,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranks": lambda: of_report("table1", "ranks"),
     "verdicts": lambda: of_report("table1", "verdicts"),
     "trees": lambda: of_report("table1", "trees"),
+    "tree-control": lambda: of_report("table1", "control"),
     "tree-entropy": lambda: bench("trees", page_quality.trees),
     "node-control": lambda: of_report("table3", "control"),
     "search-control": lambda: of_report("sepn-search", "control"),

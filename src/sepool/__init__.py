@@ -9,6 +9,7 @@ CodingTree(height=2, nodes=6, clusters=[6, 2, 1], entropy=1.6995)
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sepool.build import coding_tree, coding_trees
@@ -16,11 +17,13 @@ from sepool.entropy import one_dimensional_entropy, structural_entropy
 from sepool.extras import needs
 from sepool.graph import Graph, as_graph
 from sepool.graphbatch import GraphBatch, as_graph_batch
-from sepool.tree import CodingTree, TreeBatch
+from sepool.tree import CodingTree
+from sepool.treebatch import TreeBatch
 from sepool.treefile import TreeFormatError
 
 if TYPE_CHECKING:
     from sepool import nn as nn
+    from sepool import viz as viz
     from sepool.data import hierarchy as hierarchy
     from sepool.graphfile import load_graphs as load_graphs
     from sepool.graphfile import save_graphs as save_graphs
@@ -41,26 +44,30 @@ __all__ = [
     "structural_entropy",
 ]
 
-# What needs PyTorch Geometric is imported when it is asked for, and left out of a star import.
-_LAZY = {
-    "AddCodingTree": "sepool.transforms",
-    "hierarchy": "sepool.data",
-    "load_graphs": "sepool.graphfile",
-    "nn": "sepool",
-    "save_graphs": "sepool.graphfile",
+# What needs other packages is imported when it is asked for, and left out of a star import.
+_LAZY = {  # the module, and the package without which it is of no use
+    "AddCodingTree": ("sepool.transforms", "torch_geometric"),
+    "hierarchy": ("sepool.data", "torch_geometric"),
+    "load_graphs": ("sepool.graphfile", "torch_geometric"),
+    "nn": ("sepool", "torch_geometric"),
+    "save_graphs": ("sepool.graphfile", "torch_geometric"),
+    "viz": ("sepool", "matplotlib"),
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'sepool' has no attribute {name!r}")
-    with needs("torch", f"sepool.{name}"):
-        if _LAZY[name] == "sepool":  # a module of the package itself
+    module, _ = _LAZY[name]
+    with needs("viz" if name == "viz" else "torch", f"sepool.{name}"):
+        if module == "sepool":  # a module of the package itself
             return import_module(f"sepool.{name}")
-        value = getattr(import_module(_LAZY[name]), name)
+        value = getattr(import_module(module), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    """Without what cannot be had: ``help(sepool)`` asks for everything that is listed."""
+    lazy = {name for name, (_, package) in _LAZY.items() if find_spec(package)}
+    return sorted({*globals(), *lazy})

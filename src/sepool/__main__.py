@@ -12,6 +12,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
+        if sys.argv[1:2] == ["doctor"]:
+            from sepool.cli_doctor import examine
+
+            sys.exit(examine("--json" in sys.argv))
         sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")
     except KeyboardInterrupt:
         print("sepool: interrupted", file=sys.stderr)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from sepool.arguments import whole_number
 from sepool.edges import pointers
 from sepool.graph import as_graph
 from sepool.graphbatch import GraphBatch, as_graph_batch
-from sepool.tree import CodingTree, TreeBatch
+from sepool.tree import CodingTree
+from sepool.treebatch import TreeBatch
 
 METHODS = ("best", "fast", "paper")
 MAX_HEIGHT = 64
@@ -127,21 +128,11 @@ def core_options(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function, got {progress!r}")
     return {
-        "height": _integer("height", height, 1, MAX_HEIGHT),
+        "height": whole_number("height", height, 1, MAX_HEIGHT),
         "method": method,
-        "seed": _integer("seed", seed, 0, 2**63 - 1),
-        "num_threads": 0 if num_threads is None else _integer("num_threads", num_threads, 1, 4096),
+        "seed": whole_number("seed", seed, 0, 2**63 - 1),
+        "num_threads": 0
+        if num_threads is None
+        else whole_number("num_threads", num_threads, 1, 4096),
         "progress": progress,
     }
-
-
-def _integer(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, got {value!r}") from None
-    if not low <= number <= high:
-        raise ValueError(f"{name} must be {low} to {high}, got {number}")
-    return number

@@ -1,7 +1,7 @@
 """The command line: ``sepool tree``, ``plot``, ``explore``, ``reproduce``, ``report`` and so on.
 
-A command is a function in a file of its own; `COMMANDS` says under which name, and with which
-example. Errors end in `sepool.errors`.
+A command is a function in a file of its own, but for ``doctor``, most of which must run without
+typer; `COMMANDS` says under which name, and with which example. Errors end in `sepool.errors`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ import typer
 
 import sepool
 from sepool.bench.cli import list_, report, reproduce
-from sepool.cli_doctor import doctor
+from sepool.cli_doctor import examine
+from sepool.cli_options import Json
 from sepool.cli_tree import tree
-from sepool.errors import EXIT_CODES, USAGE, Commands
+from sepool.errors import EXIT_CODES, USAGE, Command, Commands
 from sepool.viz.cli import explore, plot
+
+
+def doctor(as_json: Json = False) -> None:
+    """Say what is installed, what is missing and how to get it."""
+    if code := examine(as_json):
+        raise typer.Exit(code)
+
 
 COMMANDS = (
     ("tree", tree, "sepool tree graph.txt --height 3 -o tree.json --labels clusters.csv"),
@@ -61,4 +69,4 @@ def main(context: typer.Context, debug: Debug = False, version: Version = False)
 
 
 for _name, _function, _example in COMMANDS:
-    app.command(_name, epilog=f"Example: {_example}")(_function)
+    app.command(_name, cls=Command, epilog=f"Example: {_example}")(_function)

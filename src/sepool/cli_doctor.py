@@ -1,22 +1,20 @@
-"""The command ``sepool doctor``."""
+"""What ``sepool doctor`` finds out; it runs where NumPy is all there is."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from importlib import metadata
 
 import numpy as np
-import typer
 
 import sepool
-from sepool.cli_options import Json, print_json
-from sepool.errors import FAILURE
 from sepool.extras import OPTIONAL
 
 
-def doctor(as_json: Json = False) -> None:
-    """Say what is installed, what is missing and how to get it."""
+def examine(as_json: bool) -> int:
+    """Prints what is installed and what is missing, and returns the exit code."""
     rows = {"sepool": sepool.__version__, "python": platform.python_version()}
     rows["numpy"] = np.__version__
     rows["core"] = _core()
@@ -26,12 +24,12 @@ def doctor(as_json: Json = False) -> None:
         except metadata.PackageNotFoundError:
             rows[package] = f"missing: pip install '{target}'"
     if as_json:
-        print_json(rows)
+        print(json.dumps(rows, indent=2))
     else:
+        width = max(map(len, rows))
         for name, state in rows.items():
-            print(f"{name:<16} {state}")
-    if rows["core"].startswith("broken"):
-        raise typer.Exit(FAILURE)
+            print(f"{name:<{width}} {state}")
+    return int(rows["core"].startswith("broken"))
 
 
 def _core() -> str:

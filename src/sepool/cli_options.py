@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,8 +14,12 @@ import typer
 
 from sepool.build import METHODS, coding_tree, core_options
 from sepool.graph import Graph, as_graph
+from sepool.io import StrPath
 from sepool.progress import progress_bar
 from sepool.tree import CodingTree
+from sepool.treefile import TreeFormatError, read_tree
+
+TREE_FILES = (".json", ".npz")
 
 GraphFile = Annotated[
     str,
@@ -68,9 +74,14 @@ class Search:
         core_options(self.height, self.method, self.seed, None, None)
 
     def read(self, path: str) -> Graph:
-        """The graph in a file."""
+        """The graph in a file; errors name the file."""
+        _refuse_tree(path)
         weight = None if self.unweighted else "weight"
-        return as_graph(path, weight=weight, self_loops=self.self_loops)
+        try:
+            return as_graph(path, weight=weight, self_loops=self.self_loops)
+        except ValueError as error:
+            text = str(error)
+            raise ValueError(text if text.startswith(path) else f"{path}: {text}") from None
 
     def find(self, path: str) -> Found:
         """The graph in a file and its tree; shows on a terminal how far it is."""
@@ -81,6 +92,68 @@ class Search:
                 graph, self.height, method=self.method, seed=self.seed, progress=progress
             )
             return Found(tree, graph, time.perf_counter() - start)
+
+
+def is_tree_file(path: str) -> bool:
+    """Whether a file is one of a tree, by its name."""
+    return os.path.splitext(path)[1].lower() in TREE_FILES
+
+
+def _refuse_tree(path: str) -> None:
+    """Says what to do with a tree where a graph is expected."""
+    if not is_tree_file(path) or not os.path.isfile(path):
+        return
+    try:
+        read_tree(path)
+    except TreeFormatError:
+        return  # whatever it is, the reader of graphs says what is wrong with it
+    raise ValueError(
+        f"{path} is a coding tree, not a graph; draw it with 'sepool plot {path} --graph GRAPH', "
+        f"or walk through it with 'sepool explore GRAPH --tree {path}'"
+    )
+
+
+def check_files(
+    inputs: Iterable[tuple[str, StrPath | None]], outputs: Iterable[tuple[str, StrPath | None]]
+) -> None:
+    """Refuses to write over an input, or two outputs into one file; "-" and None are no files.
+
+    >>> check_files([("the graph", "g.txt")], [("-o", None), ("--labels", "./g.txt")])
+    Traceback (most recent call last):
+    ValueError: --labels would overwrite the graph g.txt; choose another name
+    >>> check_files([], [("-o", "x.json"), ("--labels", "x.json")])
+    Traceback (most recent call last):
+    ValueError: -o and --labels are both x.json; give each a file of its own
+    """
+    read = [(name, path) for name, path in inputs if path not in (None, "-")]
+    written: list[tuple[str, StrPath]] = []
+    for option, path in outputs:
+        if path is None:
+            continue
+        for name, other in read:
+            if _same(path, other):
+                raise ValueError(f"{option} would overwrite {name} {other}; choose another name")
+        for name, other in written:
+            if _same(path, other):
+                raise ValueError(
+                    f"{name} and {option} are both {other}; give each a file of its own"
+                )
+        written.append((option, path))
+
+
+def _same(one: StrPath, other: StrPath) -> bool:
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "node"), counted(1234, "edge")
+    ('1 node', '1,234 edges')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def print_json(value: Any) -> None:

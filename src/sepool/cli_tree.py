@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from sepool import cli_options as options
-from sepool.cli_options import Found, Search, print_json
+from sepool.cli_options import Found, Search, check_files, counted, print_json
 from sepool.entropy import one_dimensional_entropy
 from sepool.io import atomic_write, check_output
 from sepool.tree import CodingTree
@@ -37,6 +37,8 @@ def tree(
 ) -> None:
     """Find the coding tree of a graph and say what is in it."""
     search = Search(height, method, seed, unweighted, self_loops)
+    outputs = {"-o": output, "--labels": labels, "--plot": plot}
+    check_files([("the graph", graph)], outputs.items())
     if output is not None:
         tree_suffix(check_output(output))
     if labels is not None:
@@ -50,7 +52,8 @@ def tree(
         write_labels(labels, found.tree)
     if plot is not None:
         viz.draw(found.tree, found.graph, plot)
-    outcome = _summary(graph, search, found)
+    files = [str(path) for path in outputs.values() if path is not None]
+    outcome = {**_summary(graph, search, found), "files": files}
     if as_json:
         print_json(outcome)
     else:
@@ -86,7 +89,8 @@ def _level(found: CodingTree, level: int) -> dict[str, Any]:
 def _print_summary(summary: dict[str, Any]) -> None:
     seconds, bits = summary["seconds"], summary["entropy"]
     spent = f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
-    print(f"{summary['graph']}: {summary['nodes']:,} nodes, {summary['edges']:,} edges")
+    size = f"{counted(summary['nodes'], 'node')}, {counted(summary['edges'], 'edge')}"
+    print(f"{summary['graph']}: {size}")
     print(f"height {summary['height']}, method {summary['method']}, {spent}")
     flat = summary["one_dimensional_entropy"]
     saved = f", {1 - bits / flat:.1%} less than without clusters ({flat:.4f})" if flat else ""
@@ -97,6 +101,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
         for line in lines:
             cells = (text.rjust(width) for text, width in zip(line, widths, strict=True))
             print("  ".join(cells))
+    if files := summary["files"]:
+        print(f"wrote {', '.join(files)}")
 
 
 def write_labels(path: Path, found: CodingTree) -> None:

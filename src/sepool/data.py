@@ -23,13 +23,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch_geometric.data import Data
 
+from sepool.extras import needs
 from sepool.packing import DIRECTED, ROW_BY_ROW, SYMMETRIC, EdgeBlocks, Forest, pack_blocks
-from sepool.tree import TreeBatch
+from sepool.treebatch import TreeBatch
+
+with needs("torch", "sepool.data"):
+    import torch
+    from torch import Tensor
+    from torch_geometric.data import Data
 
 __all__ = [
     "DIRECTED",
@@ -84,6 +87,8 @@ def hierarchy(data: Data) -> Hierarchy:
         >>> levels.batch(1)
         tensor([0, 0, 1, 1])
     """
+    if not isinstance(data, Data):
+        raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
     if not has_tree(data):
         raise NoTreeError(
             "the data has no coding tree; add one with "

@@ -5,15 +5,17 @@ None of these packages is imported here: an object is known by the package its c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from numbers import Real
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sepool.arguments import whole_number
+
 Ids = NDArray[Any]  # int32 or int64
+WEIGHT = "weight"  # the attribute of edges that holds their weights, where nothing else is said
 Rows = tuple[  # indptr, indices, weights, loops, unit
     NDArray[np.int64],
     NDArray[np.int32],
@@ -67,7 +69,7 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
             raise ValueError("weights are given twice: as a third column and as an array")
         weights = table[:, 2]
     ids = _whole_numbers(table[:, :2])
-    n = _count(ids) if num_nodes is None else index(num_nodes)
+    n = _count(ids) if num_nodes is None else whole_number("num_nodes", num_nodes, 1)
     return Edges(ids[:, 0], ids[:, 1], as_weights(weights, len(ids)), n)
 
 
@@ -87,6 +89,9 @@ def from_networkx(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
     u = np.fromiter((ids[row[0]] for row in rows), np.int64, len(rows))
     v = np.fromiter((ids[row[1]] for row in rows), np.int64, len(rows))
     w = as_weights([row[2] for row in rows], len(rows)) if weight else None
+    if weight not in (None, WEIGHT) and rows:
+        there = dict.fromkeys(key for *_, data in graph.edges(data=True) for key in data)
+        _refuse_unknown(weight, there)
     plain = list(ids) == list(range(len(ids)))
     return Edges(u, v, w, len(ids), names=None if plain else tuple(map(str, ids)))
 
@@ -95,6 +100,8 @@ def from_igraph(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
     """An igraph graph; the vertex attribute ``name`` is kept."""
     _refuse_directed(graph.is_directed(), symmetrise, "igraph.Graph(directed=True)")
     ids = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    if weight not in (None, WEIGHT) and len(ids):
+        _refuse_unknown(weight, graph.es.attributes())
     w = graph.es[weight] if weight in graph.es.attributes() else None
     names = tuple(map(str, graph.vs["name"])) if "name" in graph.vs.attributes() else None
     return Edges(ids[:, 0], ids[:, 1], as_weights(w, len(ids)), graph.vcount(), names=names)
@@ -149,6 +156,11 @@ def reader(kind: type[Any]) -> Reader | None:
     return None
 
 
+def has_attributes(kind: type[Any]) -> bool:
+    """Whether edges of such graphs have attributes by name, one of which holds the weights."""
+    return reader(kind) in (from_networkx, from_igraph)
+
+
 def _whole_numbers(ids: NDArray[Any]) -> Ids:
     """Node ids as integers; fails on 1.5 and NaN, and leaves the range to the core."""
     if ids.dtype.kind == "f":
@@ -166,7 +178,8 @@ def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
     if weights.shape != (num_edges,):
         raise ValueError(f"expected {num_edges} weights, one an edge, got shape {weights.shape}")
     if num_edges and weights.dtype.kind not in "biuf":
-        odd = next((x for x in weights.tolist() if not isinstance(x, Real)), weights.dtype)
+        given = values if isinstance(values, (list, tuple)) else weights.tolist()
+        odd = next((x for x in given if not isinstance(x, Real)), weights.dtype)
         raise TypeError(f"edge weights must be real numbers, got {odd!r}")
     return weights.astype(np.float64, copy=False)
 
@@ -213,6 +226,13 @@ def _count(ids: NDArray[Any]) -> int:
 def _numpy(tensor: Any) -> NDArray[Any]:
     array: NDArray[Any] = tensor.detach().cpu().numpy()
     return array
+
+
+def _refuse_unknown(weight: str, there: Collection[str]) -> None:
+    """A name that no edge knows is misspelt; that of the default may be missing."""
+    if weight not in there:
+        known = f"edges have {', '.join(map(str, there))}" if there else "edges have none"
+        raise ValueError(f"no edge has the attribute {weight!r}; {known}")
 
 
 def _refuse_directed(directed: bool, symmetrise: bool, kind: str) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from sepool.extras import MissingPackage
 
@@ -23,6 +23,20 @@ _BAD_INPUT = (
     *(ValueError, FileNotFoundError, FileExistsError),
     *(IsADirectoryError, NotADirectoryError, PermissionError),
 )
+# What values must be, by the name that pydantic has for what is wrong with them.
+_MUST_BE = {
+    "int_parsing": "a whole number, got {input!r}",
+    "float_parsing": "a number, got {input!r}",
+    "greater_than_equal": "at least {ge:g}, got {input}",
+}
+
+
+class Command(TyperCommand):
+    """One command."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line; typer puts braces around what is required, as if it were a choice."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
 class Commands(TyperGroup):
@@ -42,6 +56,7 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Runs the command line and leaves the program."""
+        _open_closed_streams()
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except Exception as error:
@@ -90,6 +105,14 @@ def say(code: int, text: str) -> int:
     return code
 
 
+def _open_closed_streams() -> None:
+    """Where the caller has closed a stream (``>&-``), what is said there goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # takes the number that is free
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
+
+
 def _is_usage(error: Exception) -> bool:
     """Whether typer complains about the command line; where its classes are differs by version."""
     return hasattr(error, "format_message") and hasattr(error, "exit_code")
@@ -98,4 +121,16 @@ def _is_usage(error: Exception) -> bool:
 def _usage_line(error: Any) -> str:
     context = getattr(error, "ctx", None)
     where = f" (see {context.command_path} --help)" if context is not None else ""
-    return f"{error.format_message().rstrip('.')}{where}"
+    return f"{_complaint(error).rstrip('.')}{where}"
+
+
+def _complaint(error: Any) -> str:
+    """What typer says; where it reads values with pydantic, it leaves out which one is wrong."""
+    found: list[Any] = getattr(error.__cause__, "errors", list)()
+    if not found:
+        return str(error.format_message())
+    must_be = _MUST_BE.get(found[0]["type"])
+    if must_be is None:
+        return f"{error.format_message().rstrip('.')}, got {found[0]['input']!r}"
+    said = must_be.format(input=found[0]["input"], **found[0].get("ctx", {}))
+    return f"{error.param.opts[0]} must be {said}"

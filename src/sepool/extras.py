@@ -19,6 +19,7 @@ OPTIONAL = {
     "ray": "sepool[ray]",
     "networkx": "networkx",
     "igraph": "igraph",
+    "torch-geometric-pool": "torch-geometric-pool",
 }
 
 

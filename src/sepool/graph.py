@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.edges import Edges, from_array, pointers, reader, sorted_rows
+from sepool.edges import WEIGHT, Edges, from_array, has_attributes, pointers, reader, sorted_rows
 from sepool.io import read_edge_list
 
 Names = tuple[str, ...]
@@ -102,7 +102,7 @@ def as_graph(
     graph: Any,
     *,
     num_nodes: int | None = None,
-    weight: str | None = "weight",
+    weight: str | None = WEIGHT,
     self_loops: bool = False,
     symmetrise: bool = False,
 ) -> Graph:
@@ -122,7 +122,8 @@ def as_graph(
             - a `Graph`, which is returned as it is, whatever the options say.
         num_nodes: how many nodes an edge array has; the highest id plus one by default.
         weight: the edge attribute of networkx and igraph that holds the weights, 1 where it is
-            missing. None ignores all weights, wherever the graph comes from.
+            missing; another than "weight" must be there on some edge. None ignores all weights,
+            wherever the graph comes from.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
 
@@ -160,6 +161,9 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
             f"cannot read a graph from {kind}; expected a networkx or igraph graph, a SciPy sparse "
             f"matrix, a PyG Data, an array of edges or the path of a file{hint}"
         )
+    if weight not in (None, WEIGHT) and not has_attributes(type(graph)):
+        kind = type(graph).__name__
+        raise ValueError(f"weight={weight!r} names an attribute of edges, which a {kind} has not")
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
     return edges if weight else edges._replace(w=None)

@@ -11,7 +11,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.edges import Edges, concatenate, from_array, is_doubtful, pointers, sorted_rows
+from sepool.edges import (
+    WEIGHT,
+    Edges,
+    concatenate,
+    from_array,
+    is_doubtful,
+    pointers,
+    reader,
+    sorted_rows,
+)
 from sepool.graph import Graph, Names, build_graph, check_types, read_graph
 
 
@@ -65,7 +74,7 @@ def as_graph_batch(
     graphs: Iterable[Any],
     *,
     num_nodes: Sequence[int] | None = None,
-    weight: str | None = "weight",
+    weight: str | None = WEIGHT,
     self_loops: bool = False,
     symmetrise: bool = False,
 ) -> GraphBatch:
@@ -82,8 +91,10 @@ def as_graph_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
-    if isinstance(graphs, (Graph, str, os.PathLike)):
-        raise TypeError(f"expected a list of graphs, got a single {type(graphs).__name__}")
+    single = isinstance(graphs, (Graph, str, os.PathLike)) or reader(type(graphs)) is not None
+    if single or not isinstance(graphs, Iterable):
+        kind = type(graphs).__name__
+        raise TypeError(f"expected a list of graphs, got a single {kind}; coding_tree takes one")
     graphs = list(graphs)
     if num_nodes is not None and len(num_nodes) != len(graphs):
         raise ValueError(f"num_nodes has {len(num_nodes)} entries for {len(graphs)} graphs")

@@ -20,18 +20,21 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch_geometric.data import Data, InMemoryDataset
 
 from sepool.archive import ArchiveError, Arrays, read_archive, write_archive
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.edges import pointers
+from sepool.extras import needs
 from sepool.io import StrPath
 from sepool.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
 from sepool.pyg import EDGE_WEIGHT, read_dataset
 from sepool.treecache import pack_forest, unpack_forest
+
+with needs("torch", "sepool.graphfile"):
+    import torch
+    from torch import Tensor
+    from torch_geometric.data import Data, InMemoryDataset
 
 FORMAT, VERSION = "sepool-graphs", 2
 
@@ -159,6 +162,8 @@ def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Ar
 def _as_dataset(graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset:
     if isinstance(graphs, InMemoryDataset):
         return graphs if graphs._indices is None else graphs.copy()
+    if isinstance(graphs, Data) or not isinstance(graphs, Iterable):
+        raise TypeError(f"expected a list of graphs, got a single {type(graphs).__name__}")
     graphs = list(graphs)
     if not graphs:
         raise ValueError("there are no graphs to save")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import math
@@ -26,10 +27,12 @@ Names = tuple[str, ...] | None
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_QUOTED = re.compile(r'"[^"]*"')
 _HEADERS = (
     *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
     *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
 )
+_WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
 
 
 def read_edge_list(path: StrPath) -> Edges:
@@ -38,8 +41,8 @@ def read_edge_list(path: StrPath) -> Edges:
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
     ``#`` or ``%`` are comments; a first line that names columns is refused. Nodes may have any
-    name: if all names are whole numbers the nodes are ordered by number, otherwise by first
-    appearance.
+    name, between commas also in quotation marks, as in ``"Washington, D.C.",Paris``: if all names
+    are whole numbers the nodes are ordered by number, otherwise by first appearance.
 
     Args:
         path: the file, or "-" for standard input.
@@ -105,14 +108,9 @@ def _read_lines(path: StrPath) -> Edges:
     with _open(path) as file:
         for number, line in enumerate(file, 1):
             try:
-                nodes, weight = _parse(line)
+                nodes, weight = _parse(line, first=not index)
             except ValueError as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
-            if not index and tuple(node.lower() for node in nodes) in _HEADERS:
-                raise ValueError(
-                    f"{path}:{number}: this looks like the names of columns; begin the line with # "
-                    "to leave it out"
-                )
             ids = [index.setdefault(node, len(index)) for node in nodes]
             if len(ids) == 2:
                 ends.extend(ids)
@@ -128,8 +126,11 @@ def _read_lines(path: StrPath) -> Edges:
     return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), num_nodes, names=names)
 
 
-def _parse(line: bytes) -> tuple[list[str], float]:
-    """The nodes of a line and its weight; a comment has no nodes."""
+def _parse(line: bytes, first: bool) -> tuple[list[str], float]:
+    """The nodes of a line and its weight; a comment has no nodes.
+
+    The first line that is no comment may be one of names of columns.
+    """
     try:
         text = line.decode().lstrip("\ufeff").strip()
     except UnicodeDecodeError:
@@ -138,21 +139,53 @@ def _parse(line: bytes) -> tuple[list[str], float]:
         raise ValueError("this is no text in UTF-8; expected a file with a line an edge")
     if not text or text[0] in "#%":
         return [], 1.0
-    fields = [field.strip() for field in text.split(",")] if "," in text else text.split()
+    fields = _fields(text)
+    if first:
+        _refuse_header(fields)
     if len(fields) > 3 or "" in fields:
         raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
     if len(fields) == 1 and ";" in text:
         raise ValueError(f"expected blanks, tabs or commas between fields, got {text[:80]!r}")
-    return fields[:2], _weight(fields[2]) if len(fields) == 3 else 1.0
+    return fields[:2], _weight(fields[2], first) if len(fields) == 3 else 1.0
 
 
-def _weight(text: str) -> float:
+def _fields(text: str) -> list[str]:
+    """What a line has between commas or, without any, between blanks.
+
+    >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"Washington, D.C."')
+    (['ann', 'bob', '2'], ['New York', 'Paris'], ['Washington, D.C.'])
+    """
+    if '"' not in text or not ("," in text or _QUOTED.fullmatch(text)):
+        return [field.strip() for field in text.split(",")] if "," in text else text.split()
+    try:
+        fields = next(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ValueError(
+            f"a name in quotation marks ends before a comma, got {text[:80]!r}"
+        ) from None
+    return [field.strip() for field in fields]
+
+
+def _refuse_header(fields: list[str]) -> None:
+    """Fails if the first line names columns: those names would be nodes, and no weight."""
+    words = tuple(field.lower() for field in fields)
+    if words[:2] not in _HEADERS and words[2:] not in _WEIGHTS:
+        return
+    remedy = "begin the line with # to leave it out"
+    if len(fields) > 3:
+        remedy += ", and keep no columns but the two ends and the weight"
+    raise ValueError(f"this looks like the names of columns; {remedy}")
+
+
+def _weight(text: str, first: bool) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = math.nan
     if not 0 <= weight < math.inf:
-        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}")
+        doubt = first and math.isnan(weight)
+        hint = "; if the line names columns, begin it with #" if doubt else ""
+        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}{hint}")
     return weight
 
 
@@ -192,6 +225,10 @@ def check_output(path: StrPath) -> str:
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"cannot write {os.fspath(path)}: no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"cannot write {os.fspath(path)}: the folder {folder} is not writable"
+        )
     if os.path.exists(target) and not os.path.isfile(target):
         raise ValueError(f"cannot write {os.fspath(path)}: it exists and is not a regular file")
     return target
@@ -218,6 +255,10 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
+    except OSError as error:
+        if error.filename != draft:
+            raise
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # as it is known
     finally:
         with suppress(FileNotFoundError):
             os.unlink(draft)

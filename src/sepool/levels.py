@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,20 +14,62 @@ if TYPE_CHECKING:
     from sepool.tree import CodingTree
 
 
-def as_levels(labels: Any, num_nodes: int) -> list[NDArray[Any]]:
+def as_levels(labels: Any, graph: Graph) -> list[NDArray[Any]]:
     """One array of labels a level, each as long as the graph has nodes."""
-    labels = getattr(labels, "membership", labels)  # a clustering of igraph or leidenalg
-    rows = labels if isinstance(labels, (list, tuple)) else np.atleast_1d(labels)
-    single = len(rows) > 0 and np.ndim(rows[0]) == 0
-    levels = [np.asarray(level) for level in ([rows] if single else rows)]
+    num_nodes = graph.num_nodes
+    levels = [_by_node(level, graph) for level in _apart(labels)]
     for i, level in enumerate(levels, 1):
         if level.dtype.kind not in "iubU":
-            raise TypeError(f"labels must be integers or strings, got {level.dtype} on level {i}")
+            raise TypeError(
+                f"labels must be integers or strings, one a node, got {level.dtype} on level {i}"
+            )
         if level.shape != (num_nodes,):
             raise ValueError(
                 f"expected {num_nodes} labels, one a node, got shape {level.shape} on level {i}"
             )
     return levels
+
+
+def _apart(labels: Any) -> list[Any]:
+    """The levels of what may be one level or several."""
+    labels = getattr(labels, "membership", labels)  # a clustering of igraph or leidenalg
+    if isinstance(labels, Mapping) or _are_communities(labels):
+        return [labels]
+    rows = labels if isinstance(labels, (list, tuple)) else np.atleast_1d(labels)
+    single = len(rows) > 0 and not isinstance(rows[0], Mapping) and not _are_communities(rows[0])
+    return [rows] if single and np.ndim(rows[0]) == 0 else list(rows)
+
+
+def _are_communities(level: Any) -> bool:
+    """Whether a level is given as networkx does: a list of sets of nodes."""
+    some = isinstance(level, (list, tuple)) and len(level) > 0
+    return some and all(isinstance(part, (set, frozenset)) for part in level)
+
+
+def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
+    """The labels of one level in the order of the nodes, also where it is told node by node."""
+    level = getattr(level, "membership", level)
+    if isinstance(level, Mapping):
+        told = list(level.items())
+    elif _are_communities(level):
+        told = [(node, cluster) for cluster, part in enumerate(level) for node in part]
+    else:
+        return np.asarray(level)
+    names = range(graph.num_nodes) if graph.names is None else graph.names
+    place = {name: i for i, name in enumerate(names)}
+    if len(place) < graph.num_nodes:
+        raise ValueError("two nodes have the same name; give labels in the order of the nodes")
+    found: list[Any] = [None] * graph.num_nodes
+    for node, label in told:
+        i = place.get(node if graph.names is None else str(node))
+        if i is None:
+            raise ValueError(f"the labels have a node {node!r}, which is not in the graph")
+        if found[i] is not None:
+            raise ValueError(f"node {node!r} has two labels, {found[i]!r} and {label!r}")
+        found[i] = label
+    if None in found:
+        raise ValueError(f"node {names[found.index(None)]!r} has no label")
+    return np.asarray(found)
 
 
 def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[np.int64]]:
@@ -83,4 +126,8 @@ def check_graph(tree: CodingTree, graph: Graph) -> None:
             f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
         )
     if tree.names is not None and graph.names is not None and tree.names != graph.names:
-        raise ValueError("the tree is of another graph: its nodes have other names")
+        pairs = zip(tree.names, graph.names, strict=True)
+        mine, other = next((a, b) for a, b in pairs if a != b)
+        raise ValueError(
+            f"the tree is of another graph: where it has the node {mine!r}, the graph has {other!r}"
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.edges import pointers
-from sepool.tree import TreeBatch
+from sepool.treebatch import TreeBatch
 
 # What is known of the edges of a graph; what holds for a batch is the least of its graphs.
 DIRECTED = 0

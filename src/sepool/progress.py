@@ -18,7 +18,7 @@ def progress_bar(what: str, show: bool = True) -> Iterator[Callable[[float, str]
         ...     print(progress)
         None
     """
-    if not show or not sys.stderr.isatty():
+    if not show or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     try:

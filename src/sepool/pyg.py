@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch_geometric.data import Batch, Data, InMemoryDataset
-from torch_geometric.data.storage import N_KEYS
 
 from sepool.edges import pointers
+from sepool.extras import needs
 from sepool.packing import EdgeBlocks, Ints
+
+with needs("torch", "sepool.pyg"):
+    import torch
+    from torch import Tensor
+    from torch_geometric.data import Batch, Data, InMemoryDataset
+    from torch_geometric.data.storage import N_KEYS
 
 EdgeWeight = str | Callable[[Data], Tensor] | None
 Weights = NDArray[np.float64] | None
@@ -46,7 +49,7 @@ def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
     if weight is None or weight == EDGE_WEIGHT:
         tree_weight = pooled if weight else None
     elif isinstance(weight, str):
-        tree_weight = _weights([data.get(weight) for data in graphs], counts, weight)
+        tree_weight = _named_weights([data.get(weight) for data in graphs], counts, weight)
     else:
         tree_weight = _weights([weight(data) for data in graphs], counts, "what edge_weight gives")
     return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
@@ -65,7 +68,7 @@ def read_dataset(dataset: InMemoryDataset, weight: EdgeWeight) -> Graphs:
     pooled = _weights([data.get(EDGE_WEIGHT)], counts, EDGE_WEIGHT)
     tree_weight = pooled if weight == EDGE_WEIGHT else None
     if weight is not None and weight != EDGE_WEIGHT:
-        tree_weight = _weights([data.get(weight)], counts, weight)
+        tree_weight = _named_weights([data.get(weight)], counts, weight)
     return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
 
 
@@ -123,6 +126,14 @@ def _check(data: Any, i: int, total: int) -> None:
             f"{which}the number of nodes is unknown, since the data has neither x nor num_nodes; "
             "set `data.num_nodes`"
         )
+
+
+def _named_weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:
+    """Those that were asked for by name: some graph has them."""
+    found = _weights(parts, counts, name)
+    if found is None and counts.sum():
+        raise ValueError(f"edge_weight={name!r}, but the data has no attribute of that name")
+    return found
 
 
 def _weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:

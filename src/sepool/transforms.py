@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data, InMemoryDataset
-from torch_geometric.transforms import BaseTransform
 
 from sepool.build import coding_trees, core_options
 from sepool.edges import pointers, sorted_rows
+from sepool.extras import needs
 from sepool.graphbatch import GraphBatch
 from sepool.io import StrPath
 from sepool.packing import Blocks, Forest, pack_blocks
 from sepool.progress import progress_bar
 from sepool.pyg import EDGE_WEIGHT, EdgeWeight, Graphs, read_dataset, read_list, symmetric_graphs
 from sepool.treecache import cached_trees
+
+with needs("torch", "sepool.transforms"):
+    import torch
+    from torch_geometric.data import Data, InMemoryDataset
+    from torch_geometric.transforms import BaseTransform
 
 Progress = Callable[[float, str], None] | None
 
@@ -45,10 +48,10 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
         num_threads: how many threads `apply_all` uses, all cores by default; the trees do not
             depend on it.
-        edge_weight: the weights the tree is built with. The name of an attribute, used where a
-            graph has it; or a function from a ``Data`` to one weight an edge, for trees that see
-            the features; or None for the structure alone. Weights must be the same in both
-            directions and not negative.
+        edge_weight: the weights the tree is built with. The name of an attribute, which at least
+            one of the graphs has (in those that lack it edges weigh 1); or a function from a
+            ``Data`` to one weight an edge, for trees that see the features; or None for the
+            structure alone. Weights must be the same in both directions and not negative.
         symmetrise: accept directed graphs and let every arc count as an undirected edge when the
             tree is built; what is pooled stays directed.
         cache: a folder that keeps the trees on disk, one file a call; see `sepool.treecache`.
@@ -111,6 +114,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         """
         if isinstance(graphs, Data):
             raise TypeError("expected a list of graphs; for one graph call the transform itself")
+        if not isinstance(graphs, Iterable):
+            raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
         found = [copy.copy(data) for data in graphs]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sepool.arguments import whole_number
 from sepool.extras import needs
 from sepool.graph import as_graph
 from sepool.io import StrPath
@@ -68,7 +69,11 @@ class CodingTree:
         return self.parent[self._slice(self._level(level, lowest=1) - 1)]
 
     def labels(self, level: int) -> NDArray[np.int32]:
-        """The cluster on this level of every node of the graph."""
+        """The cluster on this level of every node of the graph, in the order of its nodes.
+
+        Those of a networkx graph are in the order of ``list(graph)``: ``dict(zip(graph,
+        tree.labels(1)))`` has the cluster of each.
+        """
         labels = np.arange(self.num_nodes, dtype=np.int32)
         for above in range(1, self._level(level) + 1):
             labels = self.assignment(above)[labels]
@@ -89,6 +94,33 @@ class CodingTree:
             count = self.num_clusters(level)
             raise ValueError(f"level {level} has the clusters 0 to {count - 1}, not {cluster}")
         return np.flatnonzero(self.labels(level) == cluster)
+
+    def communities(self, level: int, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
+        """The clusters of this level as sets of nodes, which is how networkx has communities.
+
+        Args:
+            level: of the clusters.
+            nodes: the nodes in their order, such as the networkx graph itself; by default their
+                `names`, or 0, 1, 2, ... where they have none.
+
+        Example:
+            >>> import networkx as nx, sepool
+            >>> graph = nx.Graph(["ab", "bc", "ca", "cd", "de", "ef", "fd"])
+            >>> found = sepool.coding_tree(graph).communities(1, graph)
+            >>> [sorted(community) for community in found]
+            [['a', 'b', 'c'], ['d', 'e', 'f']]
+            >>> round(nx.community.modularity(graph, found), 3)
+            0.357
+        """
+        if nodes is None:
+            nodes = range(self.num_nodes) if self.names is None else self.names
+        called = list(nodes)
+        if len(called) != self.num_nodes:
+            raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(called)}")
+        found: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
+        for node, cluster in zip(called, self.labels(level).tolist(), strict=True):
+            found[cluster].add(node)
+        return found
 
     def volumes(self, level: int) -> NDArray[np.float64]:
         """The sum of the degrees in every cluster of this level."""
@@ -122,9 +154,10 @@ class CodingTree:
 
         Args:
             graph: anything `sepool.as_graph` takes.
-            labels: the cluster of every node, integers or strings; or a list of such arrays, finest
-                first, each of them nested in the next; or a clustering of igraph or leidenalg.
-                Clusters are renumbered.
+            labels: the cluster of every node, integers or strings, in the order of the nodes; or a
+                dictionary from nodes to clusters; or a list of sets of nodes, as networkx has
+                communities; or a clustering of igraph or leidenalg; or a list of any of these,
+                finest first, each nested in the next. Clusters are renumbered.
 
         Raises:
             ValueError: the labels do not fit the graph, or are not nested.
@@ -132,9 +165,11 @@ class CodingTree:
         Example:
             >>> CodingTree.from_levels([(0, 1), (2, 3), (4, 5), (6, 7)], list("aabbccdd"))
             CodingTree(height=2, nodes=8, clusters=[8, 4, 1], entropy=1.0000)
+            >>> CodingTree.from_levels([(0, 1), (2, 3)], [{0, 1}, {2, 3}])
+            CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
         graph = as_graph(graph)
-        assignments = assignments_of(as_levels(labels, graph.num_nodes), graph.num_nodes)
+        assignments = assignments_of(as_levels(labels, graph), graph.num_nodes)
         volumes, cuts = volumes_and_cuts(graph, assignments)
         tree = cls(
             (*map(len, assignments), 1),
@@ -195,6 +230,16 @@ class CodingTree:
             raise TreeFormatError(f"{path}: entropy {tree.entropy}, but its nodes add up to {bits}")
         return tree
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CodingTree):
+            return NotImplemented
+        alike = (self.counts, self.names) == (other.counts, other.names)
+        arrays = ("parent", "volume", "cut")
+        return alike and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
+
+    def __hash__(self) -> int:
+        return hash((self.counts, self.parent.tobytes()))
+
     def __repr__(self) -> str:
         return (
             f"CodingTree(height={self.height}, nodes={self.num_nodes}, "
@@ -205,84 +250,8 @@ class CodingTree:
         return float(sum(self.contributions(level).sum() for level in range(self.height)))
 
     def _level(self, level: int, lowest: int = 0) -> int:
-        if not lowest <= level <= self.height:
-            raise ValueError(f"level must be {lowest} to {self.height}, got {level!r}")
-        return level
+        return whole_number("level", level, lowest, self.height)
 
     def _slice(self, level: int) -> slice:
         start = sum(self.counts[:level])
         return slice(start, start + self.counts[level])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TreeBatch(Sequence[CodingTree]):
-    """The coding trees of many graphs in one set of arrays; trees are cut out when asked for.
-
-    Attributes:
-        counts: how many nodes each level has, one row a tree.
-        parent: as in `CodingTree`, tree after tree.
-        volume: as in `CodingTree`, tree after tree, in units of the tree's graph.
-        cut: as in `CodingTree`, tree after tree, in units of the tree's graph.
-        entropy: the entropy of every tree, in bits.
-        unit: what a unit is worth in every graph.
-        starts: where every tree begins in ``parent``, and where in ``volume`` and ``cut``.
-        names: what the nodes of every graph are called.
-
-    Example:
-        >>> import sepool
-        >>> trees = sepool.coding_trees([[(0, 1)], [(0, 1), (2, 3)]], height=2)
-        >>> trees
-        TreeBatch(trees=2, height=2)
-        >>> trees[1]
-        CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
-        >>> trees.entropy
-        array([1., 1.])
-    """
-
-    counts: NDArray[np.int64]
-    parent: NDArray[np.int32]
-    volume: NDArray[np.int64]
-    cut: NDArray[np.int64]
-    entropy: NDArray[np.float64]
-    unit: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    names: tuple[tuple[str, ...] | None, ...] | None = None
-
-    @property
-    def height(self) -> int:
-        """The height of every tree."""
-        return int(self.counts.shape[1]) - 1
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    @overload
-    def __getitem__(self, index: int) -> CodingTree: ...
-    @overload
-    def __getitem__(self, index: slice) -> TreeBatch: ...
-    def __getitem__(self, index: int | slice) -> CodingTree | TreeBatch:
-        if isinstance(index, slice):
-            return TreeBatch(
-                self.counts[index],
-                self.parent,
-                self.volume,
-                self.cut,
-                self.entropy[index],
-                self.unit[index],
-                self.starts[index],
-                None if self.names is None else self.names[index],
-            )
-        counts = tuple(self.counts[index].tolist())
-        first, start = self.starts[index]
-        parents, nodes = slice(first, first + sum(counts) - 1), slice(start, start + sum(counts))
-        return CodingTree(
-            counts,
-            self.parent[parents],
-            self.volume[nodes] * self.unit[index],
-            self.cut[nodes] * self.unit[index],
-            float(self.entropy[index]),
-            None if self.names is None else self.names[index],
-        )
-
-    def __repr__(self) -> str:
-        return f"TreeBatch(trees={len(self)}, height={self.height})"

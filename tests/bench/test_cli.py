@@ -63,6 +63,12 @@ def test_reproduce_and_go_on(folder):
     assert done.output.endswith("in results/table1; sepool report --results results\n")
 
 
+def test_one_training(folder):
+    args = ["reproduce", "table1", *SMALL, "--folds", "1", "--configs", "1", "--device", "cpu"]
+    assert "\nthe training is in results/table1 (1 now, in " in run(*args).output
+    assert run(*args).output.startswith("1 of 1 training is in results/table1 already\n")
+
+
 def test_quick_has_its_own_results(folder):
     run("reproduce", "table1", "--quick", "--engine", "processes", "--device", "cpu", "--out", "r")
     assert len(finished("r", PROTOCOLS["table1-quick"])) == 20
@@ -79,7 +85,9 @@ def test_a_dataset_that_only_lies_in_the_folder(folder):
     assert len(finished("results", PROTOCOLS["table1"])) == 10
     wrong = run("reproduce", "table1", "--datasets", "PATSH", "--device", "cpu", code=2)
     assert "unknown dataset 'PATSH'; did you mean PATHS" in wrong.output
-    assert re.search(r"\| +PATHS +\|", run("report").output)
+    told = run("report").output
+    assert re.search(r"\| +PATHS +\|", told)
+    assert re.search(r"\nwrote report/report.md and \d+ more\n$", told)
 
 
 def test_data_by_environment(folder, monkeypatch):
@@ -159,6 +167,19 @@ def test_list(what, line):
     assert any(text.startswith(line) for text in run("list", what).output.splitlines())
 
 
+def test_thousands_have_commas_but_years_have_none():
+    protocols = run("list", "protocols").output
+    assert re.search(r"^table1 +145,600 ", protocols, re.M)
+    assert re.search(r"^table3 +8,370 ", protocols, re.M)
+    assert re.search(r"^SEP-G .* 2022 ", run("list", "systems").output, re.M)
+
+
+def test_errors_are_said_with_json_as_well(folder):
+    done = run("reproduce", "table9", "--json", code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("sepool: unknown protocol 'table9'; ")
+
+
 def test_lists_as_json():
     systems = json.loads(run("list", "systems", "--json").stdout)
     sep_g = next(row for row in systems if row["system"] == "SEP-G")
@@ -172,7 +193,9 @@ def test_outcome_as_json(folder):
     args = ["reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu", "--json"]
     outcome = {"protocol": "table1", "trainings": 3, "results": "results/table1", "files": []}
     for trained in (3, 0):
-        found = json.loads(run(*args).stdout)
+        done = run(*args)
+        assert done.stderr == ""
+        found = json.loads(done.stdout)
         assert 0 <= found.pop("seconds") < 600
         assert found == {**outcome, "trained_now": trained}
 

@@ -28,6 +28,12 @@ def test_cache_gives_back_what_was_read(data):
     assert first.num_classes == 2
 
 
+def test_pyg_reads_files_in_silence(data, monkeypatch, capsys):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # in tests it is silent by itself
+    load_graphs(data, "MUTAG")
+    assert capsys.readouterr().err == ""
+
+
 def test_cache_is_enough(data):
     load_graphs(data, "MUTAG")
     (data / "TU").rename(data / "gone")

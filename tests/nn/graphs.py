@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from sepool.data import EdgeBlocks, pack
-from sepool.tree import TreeBatch
+from sepool.treebatch import TreeBatch
 
 
 def random_graph(

@@ -163,10 +163,12 @@ def test_repr():
 def test_bad_input():
     batch = random_batch()
     levels = hierarchy(batch)
-    with pytest.raises(ValueError, match="level must be 1 to 3, the height of the tree, got 4"):
+    with pytest.raises(ValueError, match="level must be 1 to 3, got 4"):
         SEPooling()(batch.x, levels, 4)
-    with pytest.raises(ValueError, match="level must be 1 to 3, the height of the tree, got 0"):
+    with pytest.raises(ValueError, match="level must be 1 to 3, got 0"):
         SEPUnpooling()(batch.x, levels, 0)
+    with pytest.raises(TypeError, match=r"levels must be what sepool\.hierarchy\(data\) gives"):
+        SEPooling()(batch.x, batch, 1)
     nodes, clusters = levels.num_clusters(0), levels.num_clusters(1)
     with pytest.raises(ValueError, match=f"x has {nodes} rows, but level 1 has {clusters} nodes"):
         SEPooling()(batch.x, levels, 2)

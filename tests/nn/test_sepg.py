@@ -271,6 +271,10 @@ def test_bad_input():
     ("options", "message"),
     [
         ({"hidden": 1}, "hidden must be at least 2, got 1"),
+        ({"height": 0}, "height must be at least 1, got 0"),
+        ({"layers": 0}, "layers must be at least 1, got 0"),
+        ({"out_channels": 0}, "out_channels must be at least 1, got 0"),
+        ({"replicas": 0}, "replicas must be at least 1, got 0"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
         (
             {"conv": pyg.GCNConv, "replicas": 2},
@@ -307,3 +311,20 @@ def test_repr():
     assert repr(SEPG(5, 8, 3)) == "SEPG(5, 8, 3, height=3, conv=GCN, blocks=3)"
     found = repr(SEPG(5, 8, 3, conv="GAT", blocks=2, replicas=4))
     assert found == "SEPG(5, 8, 3, height=3, conv=GAT, blocks=2, replicas=4)"
+
+
+def test_higher_trees_are_pooled_as_often():
+    model = SEPG(5, 8, 3, height=5)
+    assert (len(model.convs), model.blocks) == (5, 5)
+    low = SEPG(5, 8, 3, height=2)
+    assert (len(low.convs), low.blocks) == (3, 2)
+
+
+def test_what_is_no_number_and_no_convolution():
+    with pytest.raises(TypeError, match=r"height must be a whole number, got 2\.5"):
+        SEPG(5, 8, 3, height=2.5)
+    for conv in (pyg.GCNConv(5, 8), 5):
+        with pytest.raises(TypeError, match=r"conv must be a name .* or a function of two widths"):
+            SEPG(5, 8, 3, conv=conv)
+    with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got NoneType"):
+        SEPG(5, 8, 3)(None)

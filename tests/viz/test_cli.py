@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -82,6 +84,51 @@ def test_explore_says_what_is_wrong(folder: Path) -> None:
     assert "the tree has 6 leaves, but the graph has 2 nodes" in output
     code, output = _run("explore", "graph.txt", "-o", "page.txt", "--no-open")
     assert (code, output) == (2, "sepool: a page ends in .html, got 'page.txt'\n")
+
+
+def test_standard_input_has_a_name(folder: Path) -> None:
+    graph = (folder / "graph.txt").read_text()
+    command = [sys.executable, "-m", "sepool"]
+    for args, name in (["plot"], "stdin.clusters.png"), (["explore", "--no-open"], "stdin.html"):
+        done = subprocess.run(
+            [*command, *args, "-"], input=graph, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith(f"wrote {name}")
+        assert (folder / name).exists()
+    assert "<title>stdin</title>" in (folder / "stdin.html").read_text()
+
+
+def test_no_input_is_overwritten(folder: Path) -> None:
+    assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
+    Path("page.html").write_text("a b\n")
+    Path("tree.png").hardlink_to("tree.json")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for command, what in (
+        (["plot", "graph.txt", "-o", "graph.txt"], "the graph graph.txt"),
+        (["plot", "tree.json", "-o", "tree.json"], "the tree tree.json"),
+        (["plot", "tree.json", "-o", "tree.png"], "the tree tree.json"),
+        (["plot", "tree.json", "--graph", "graph.txt", "-o", "graph.txt"], "the graph graph.txt"),
+        (["explore", "page.html"], "the graph page.html"),
+        (["explore", "graph.txt", "--tree", "tree.json", "-o", "tree.json"], "the tree tree.json"),
+    ):
+        code, output = _run(*command)
+        expected = f"sepool: -o would overwrite {what}; choose another name\n"
+        assert (code, output) == (2, expected)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_tree_is_no_graph(folder: Path) -> None:
+    assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
+    for command in (["explore", "tree.json"], ["plot", "tree.json", "--graph", "tree.json"]):
+        code, output = _run(*command)
+        assert code == 2
+        assert output.startswith("sepool: tree.json is a coding tree, not a graph; draw it with ")
+
+
+def test_one_edge(folder: Path) -> None:
+    Path("graph.txt").write_text("a b\n")
+    said = "wrote graph.html: 2 nodes, 1 edge\n"
+    assert _run("explore", "graph.txt", "--no-open") == (0, said)
 
 
 def test_options_about_the_search_go_with_no_tree_that_is_there(folder: Path) -> None:

@@ -7,12 +7,15 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from sepool.bench.protocols import BACKBONES, PROTOCOLS, SYSTEMS_OF, TREES, Protocol
 from sepool.bench.published import Published, published
 from sepool.bench.stats import RULES, Selected, select
 from sepool.bench.units import Config
+from sepool.extras import needs
+
+with needs("bench", "sepool.bench.cells"):
+    import pandas as pd
 
 
 @dataclass(frozen=True)

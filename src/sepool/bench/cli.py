@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext, redirect_stderr
 from dataclasses import asdict, replace
+from io import StringIO
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sepool.bench.protocols import DATASETS, PROTOCOLS, SYSTEMS_OF, TREES, Protocol
-from sepool.cli_options import Json, print_json
+from sepool.cli_options import Json, counted, print_json
 from sepool.extras import needs
 from sepool.studies.protocols import FIGURES, Figure
 
@@ -73,7 +75,8 @@ def reproduce(
 
     Every training is kept as soon as it is done; started again, the command goes on from there.
     """
-    with needs("torch,bench"):
+    # A script that wants JSON is told the outcome, or an error, and not how far it is.
+    with redirect_stderr(StringIO()) if as_json else nullcontext(), needs("torch,bench"):
         from sepool.bench import checks, engines
         from sepool.bench.run import Plan
 
@@ -130,6 +133,7 @@ def report(
             print_json({"tables": [asdict(table) for table in page.tables], "files": page.files})
         else:
             print(page.text)
+            print(f"wrote {page.files[-1]} and {len(page.files) - 1:,} more")
 
 
 def list_(what: What, as_json: Json = False) -> None:
@@ -141,7 +145,7 @@ def list_(what: What, as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    lines = [list(rows[0]), *([_word(value) for value in row.values()] for row in rows)]
+    lines = [list(rows[0]), *([_word(*cell) for cell in row.items()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -155,7 +159,8 @@ def _note(text: str) -> None:
 
 def _note_old(plan: Plan) -> None:
     if old := len(plan.units) - len(plan.todo):
-        _note(f"{old:,} of {len(plan.units):,} trainings are in {_place(plan)} already")
+        total, verb = counted(len(plan.units), "training"), "is" if old == 1 else "are"
+        _note(f"{old:,} of {total} {verb} in {_place(plan)} already")
 
 
 def _run(plan: Plan, options: RunOptions, engine: str) -> None:
@@ -188,9 +193,9 @@ def _outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: bool) -
         return
     for path in files:
         print(path)
-    count = f"all {len(plan.units):,} trainings are in {_place(plan)}"
+    count = f"all {len(plan.units):,} trainings are" if len(plan.units) > 1 else "the training is"
     now = f" ({trained:,} now, in {seconds:.1f} s)" if trained else ""
-    print(f"{count}{now}; sepool report --results {plan.out}")
+    print(f"{count} in {_place(plan)}{now}; sepool report --results {plan.out}")
 
 
 def _protocol(table: str, quick: bool) -> Protocol:
@@ -256,10 +261,10 @@ def _numbers(option: str, text: str, limit: int | None = None) -> list[int] | No
     return list(dict.fromkeys(numbers))
 
 
-def _word(value: Value) -> str:
+def _word(column: str, value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
+    return f"{value:,}" if isinstance(value, int) and column != "year" else str(value)
 
 
 def _systems() -> Iterator[dict[str, Value]]:

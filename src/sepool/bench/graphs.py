@@ -6,7 +6,10 @@ compiled core, so that it can be made on one machine and used on another.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +160,18 @@ def shuffled(forest: Forest) -> Forest:
     return Forest(forest.counts, parent)
 
 
+@contextmanager
+def quiet(raw: Path) -> Iterator[None]:
+    """Lets PyG say what it does only where it has to download the raw files."""
+    with redirect_stderr(StringIO()) if raw.is_dir() else nullcontext():
+        yield
+
+
 def _read_tu(root: Path, name: str) -> GraphSet:
     from torch_geometric.datasets import TUDataset
 
-    data = TUDataset(str(root / "TU"), name)
+    with quiet(root / "TU" / name / "raw"):
+        data = TUDataset(str(root / "TU"), name)
     slices, store = data.slices, data._data
     nodes = np.array([graph.num_nodes for graph in data], np.int64)
     counts = np.diff(slices["edge_index"].numpy())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.archive import read_archive, write_archive
-from sepool.bench.graphs import BLEND, shuffled
+from sepool.bench.graphs import BLEND, quiet, shuffled
 from sepool.bench.units import Config
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.features import (
@@ -221,7 +221,8 @@ def _build_tree(
 def _read_planetoid(root: Path, name: str) -> tuple[NodeSet, dict[str, Any]]:
     from torch_geometric.datasets import Planetoid
 
-    data = Planetoid(str(root / "Planetoid"), name, split="public")[0]
+    with quiet(root / "Planetoid" / name / "raw"):
+        data = Planetoid(str(root / "Planetoid"), name, split="public")[0]
     raw = data.x.numpy()
     row, col = data.edge_index.numpy()
     keys = np.unique((row * len(raw) + col)[row != col])

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import pandas as pd
-
 from sepool.bench.accuracy import accuracy_table, shortfall_table
 from sepool.bench.cells import Cell, cells, joined, own_rows, rivals
 from sepool.bench.comparisons import comparison_table, paired_tests, ranking_table, verdict_table
@@ -18,10 +16,14 @@ from sepool.bench.rows import Rows, read_curves
 from sepool.bench.stats import rules_of
 from sepool.bench.tables import Table, section, write_table, write_text
 from sepool.bench.tree_study import control_table, tree_table
+from sepool.extras import needs
 from sepool.io import StrPath, atomic_write
 from sepool.studies import figure3_table, figure4_table
 from sepool.studies.journal import Row, read_rows
 from sepool.studies.protocols import FIGURES, Figure
+
+with needs("bench", "sepool.bench.report"):
+    import pandas as pd
 
 PICTURES: dict[str, Callable[[Figure, Sequence[Row]], Table]] = {
     "figure3": figure3_table.table,

@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+
+from sepool.extras import needs
+
+with needs("bench", "sepool.bench.stats"):
+    import pandas as pd
+    from scipy import stats
 
 MANY = 2000  # sets of seeds to choose from; with more the largest part may be missed
 RULES = {

@@ -22,17 +22,21 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from sepool.build import coding_trees, core_options
 from sepool.data import Hierarchy
 from sepool.edges import pointers, sorted_rows
+from sepool.extras import MissingPackage, needs
 from sepool.graph import as_graph
 from sepool.graphbatch import GraphBatch
 from sepool.packing import Forest, global_parents
-from sepool.tree import CodingTree, TreeBatch
+from sepool.tree import CodingTree
+from sepool.treebatch import TreeBatch
+
+with needs("torch", "sepool.integrations.tgp"):
+    import torch
+    from torch import Tensor, nn
 
 MISSING: ModuleNotFoundError | None = None
 SEPSelect: Any = nn.Module
@@ -189,7 +193,8 @@ def released_trees(
 
 def _need_tgp() -> None:
     if MISSING is not None:
-        raise ImportError(
+        raise MissingPackage(
             f"sepool.integrations.tgp needs torch-geometric-pool ({MISSING}): "
-            "pip install torch-geometric-pool"
+            "pip install torch-geometric-pool",
+            name="tgp",
         ) from MISSING

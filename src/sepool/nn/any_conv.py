@@ -16,6 +16,11 @@ def make_conv(
     conv: str | Callable[[int, int], nn.Module], before: int, after: int, replicas: int | None
 ) -> nn.Module:
     """A convolution by name, or by a function of its two widths."""
+    if isinstance(conv, nn.Module) or (not callable(conv) and not isinstance(conv, str)):
+        raise TypeError(
+            f"conv must be a name ({', '.join(CONVS)}) or a function of two widths, such as the "
+            f"class of a PyG convolution, got {conv!r}"
+        )
     if not isinstance(conv, str):
         if replicas is not None:
             raise ValueError(

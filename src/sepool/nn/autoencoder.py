@@ -7,10 +7,10 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from sepool.arguments import one_of
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
-from sepool.nn.choices import one_of
 from sepool.nn.conv_base import Conv, Prepared
 from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from sepool.nn.choices import INITS, one_of
+from sepool.arguments import one_of, whole_number
+
+INITS = ("glorot", "torch")
 
 
 def add_rows(x: Tensor, bias: Tensor) -> Tensor:
@@ -71,7 +73,10 @@ class Linear(nn.Module):
         init: str = "glorot",
     ) -> None:
         super().__init__()
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels = whole_number("in_channels", in_channels, 0)
+        self.out_channels = whole_number("out_channels", out_channels, 1)
+        if replicas is not None:
+            whole_number("replicas", replicas, 1)
         self.init = one_of("init", init, INITS)
         lead = () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, in_channels, out_channels))

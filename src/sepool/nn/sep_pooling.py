@@ -8,9 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from sepool.arguments import one_of, whole_number
 from sepool.data import Hierarchy
-from sepool.nn.choices import POOLED, REDUCTIONS, one_of
 from sepool.nn.ops import pool_along, pool_max, pool_relu, pool_sum, rows_like, unpool
+
+REDUCTIONS = ("sum", "mean", "max", "sym")
+POOLED = ("weighted", "binary")
+READOUTS = ("sum", "mean")
 
 
 class Pooled(NamedTuple):
@@ -84,7 +88,7 @@ class SEPUnpooling(nn.Module):
 
     def __init__(self, reduce: str = "sum") -> None:
         super().__init__()
-        self.reduce = one_of("reduce", reduce, ("sum", "mean"))
+        self.reduce = one_of("reduce", reduce, READOUTS)
 
     def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
         """Unpools ``x``, one row for every cluster of ``level``, to ``level - 1``."""
@@ -141,6 +145,8 @@ def _readout(summed: Tensor, ptr: Tensor, reduce: str) -> Tensor:
 
 def features_of(data: Data, channels: int) -> Tensor:
     """The features of the nodes; raises where there are none, or not as a model takes them."""
+    if not isinstance(data, Data):
+        raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
     x: Tensor | None = data.x
     if x is None or x.size(-1) != channels:
         width = None if x is None else x.size(-1)
@@ -152,8 +158,9 @@ def features_of(data: Data, channels: int) -> Tensor:
 
 def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:
     """Raises where a level does not exist, or the rows are not those of level ``rows``."""
-    if not 1 <= level <= levels.height:
-        raise ValueError(f"level must be 1 to {levels.height}, the height of the tree, got {level}")
+    if not isinstance(levels, Hierarchy):
+        raise TypeError(f"levels must be what sepool.hierarchy(data) gives, got {type(levels)}")
+    whole_number("level", level, 1, levels.height)
     if not torch.compiler.is_compiling() and len(x) != levels.num_clusters(rows):
         raise ValueError(
             f"x has {len(x)} rows, but level {rows} has {levels.num_clusters(rows)} nodes"

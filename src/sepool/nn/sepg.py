@@ -10,21 +10,30 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from sepool.arguments import one_of, whole_number
 from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
-from sepool.nn.choices import INITS, POOLED, READOUTS, one_of
 from sepool.nn.conv_base import Conv, GatheringConv
 from sepool.nn.dropout import Dropout
 from sepool.nn.feature_table import Features
 from sepool.nn.layers import layers_norm_pool, layers_pool, layers_rows
-from sepool.nn.linear import Linear
+from sepool.nn.linear import INITS, Linear
 from sepool.nn.norm import NodeNorm
 from sepool.nn.ops import pool_relu, rows_at
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import family, features_of, read_along, read_out, reduce_to
+from sepool.nn.sep_pooling import (
+    POOLED,
+    READOUTS,
+    family,
+    features_of,
+    read_along,
+    read_out,
+    reduce_to,
+)
 
 Layers = list[tuple[Tensor, Tensor]]  # weights and biases
+LAYERS = 3  # convolutions in the paper
 
 
 class SEPG(nn.Module):
@@ -37,13 +46,13 @@ class SEPG(nn.Module):
         in_channels: the width of the node features.
         hidden: the width of the blocks.
         out_channels: the number of classes.
-        height: the height of the trees, which is at least ``blocks``: to pool more than three
-            times takes more ``layers`` as well.
+        height: the height of the trees.
         conv: "GCN", "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given as a
             function of its two widths, for instance ``torch_geometric.nn.GATv2Conv``.
-        layers: how many convolutions.
-        blocks: how many of them are followed by SEP: all three in the paper, 2 in the released
-            code, where the last convolution is read out as it is.
+        layers: how many convolutions; three as in the paper, or as many as ``height`` if that is
+            more.
+        blocks: how many of them are followed by SEP: all that the height allows, as in the paper,
+            or 2 as in the released code, where the last convolution is read out as it is.
         reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
         pooled: the pooled adjacency: "weighted" (the paper) or "binary" (the released code).
         readout: "sum" (the paper) or "mean".
@@ -76,7 +85,7 @@ class SEPG(nn.Module):
         height: int = 3,
         *,
         conv: str | Callable[[int, int], nn.Module] = "GCN",
-        layers: int = 3,
+        layers: int | None = None,
         blocks: int | None = None,
         reduce: str = "sum",
         pooled: str = "weighted",
@@ -88,8 +97,9 @@ class SEPG(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
-        if hidden < 2:
-            raise ValueError(f"hidden must be at least 2, got {hidden}")
+        whole_number("hidden", hidden, 2)
+        whole_number("height", height, 1)
+        layers = max(LAYERS, height) if layers is None else whole_number("layers", layers, 1)
         blocks = min(layers, height) if blocks is None else blocks
         if not 0 <= blocks <= min(layers, height):
             raise ValueError(

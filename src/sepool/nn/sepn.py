@@ -8,17 +8,17 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from sepool.arguments import one_of
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
-from sepool.nn.choices import POOLED, REDUCTIONS, one_of
 from sepool.nn.conv_base import Conv, GatheringConv, Prepared
 from sepool.nn.convs import GCN, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
 from sepool.nn.ops import rows_at, rows_like, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import family, features_of, reduce_to
+from sepool.nn.sep_pooling import POOLED, REDUCTIONS, family, features_of, reduce_to
 
 SKIPS = ("concat", "add", "none")
 

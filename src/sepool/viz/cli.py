@@ -13,14 +13,13 @@ from typing import Annotated
 import typer
 
 from sepool import cli_options as options
-from sepool.cli_options import Search, print_json
+from sepool.cli_options import Search, check_files, counted, is_tree_file, print_json
 from sepool.extras import needs
 from sepool.graph import Graph
 from sepool.io import check_output
 from sepool.tree import CodingTree
 
 KINDS = ("clusters", "dendrogram", "levels")
-TREE_FILES = (".json", ".npz")
 
 Input = Annotated[str, typer.Argument(metavar="FILE", help="An edge list, or a tree: .json, .npz.")]
 Kind = Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}; what fits by default.")]
@@ -54,9 +53,11 @@ def plot(
     """
     if kind not in ("", *KINDS):
         raise ValueError(f"--kind takes {', '.join(KINDS)}, got {kind!r}")
-    saved = _is_tree(source)
+    saved = is_tree_file(source)
     kind = kind or ("dendrogram" if saved and graph is None else "clusters")
     output = output or _beside(source, f".{kind}.png")
+    inputs = (("the tree" if saved else "the graph", source), ("the graph", graph))
+    check_files(inputs, [("-o", output)])
     check_picture(output)
     search = Search(height, method, seed, unweighted, self_loops)
     if saved:
@@ -98,6 +99,7 @@ def explore(
 
         check_library()
         output = output or _beside(graph, ".html")
+        check_files([("the graph", graph), ("the tree", tree)], [("-o", output)])
         if output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
@@ -108,14 +110,15 @@ def explore(
         else:
             _refuse_search(ctx, str(tree), True)
             shown, edges = CodingTree.load(tree), search.read(graph)
-        name = os.path.basename(graph) if title is None else title
+        name = _basename(graph) if title is None else title
         write_explorer(shown, edges, output, title=name)
     opened = open_ and webbrowser.open(output.resolve().as_uri())
     if as_json:
         counts = {"nodes": edges.num_nodes, "edges": edges.num_edges}
         print_json({"file": output, "opened": opened, **counts, **_about(shown)})
         return
-    print(f"wrote {output}: {edges.num_nodes:,} nodes, {edges.num_edges:,} edges")
+    size = f"{counted(edges.num_nodes, 'node')}, {counted(edges.num_edges, 'edge')}"
+    print(f"wrote {output}: {size}")
     if open_ and not opened:
         print("no browser was found to open it with")
 
@@ -166,13 +169,13 @@ def draw(
     viz.save_figure(figure, path)
 
 
-def _is_tree(path: str) -> bool:
-    return os.path.splitext(path)[1].lower() in TREE_FILES
+def _basename(path: str) -> str:
+    return "stdin" if path == "-" else os.path.basename(path)
 
 
 def _beside(path: str, suffix: str) -> Path:
     """A name in the current folder after that of the input."""
-    name = os.path.basename(path)
+    name = _basename(path)
     for ending in (".gz", os.path.splitext(name.removesuffix(".gz"))[1]):
         name = name.removesuffix(ending) or name
     return Path(name + suffix)

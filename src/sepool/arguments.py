@@ -1,0 +1,42 @@
+"""Arguments that are one of a few words, or a whole number within limits."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """The value, if it is allowed.
+
+    >>> one_of("readout", "average", ("sum", "mean"))
+    Traceback (most recent call last):
+    ValueError: readout must be one of sum, mean, got 'average'
+    """
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """The value as a Python integer, if it is one and lies within the limits.
+
+    >>> whole_number("height", 2.5, 1)
+    Traceback (most recent call last):
+    TypeError: height must be a whole number, got 2.5
+    >>> whole_number("height", 0, 1, 64)
+    Traceback (most recent call last):
+    ValueError: height must be 1 to 64, got 0
+    """
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+    if number < low or (high is not None and number > high):
+        limits = f"at least {low}" if high is None else f"{low} to {high}"
+        raise ValueError(f"{name} must be {limits}, got {number}")
+    return number
