@@ -20,16 +20,17 @@ import sepool
 Array = NDArray[np.float64]
 HUES = (0.53, 1.38)  # from blue over red to green; hues go round in a circle of length 1
 INK = "#40454d"
-NOTE = {"size": 7.5, "color": INK, "ha": "right", "va": "center"}
+NOTE = {"size": 14, "color": INK, "ha": "right", "va": "center"}
+BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, as the eye has it
 
 
 def draw(graph: nx.Graph, tree: sepool.CodingTree, path: str) -> None:
     """Writes the picture; the format goes by the file's suffix."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), width_ratios=(1.04, 1))
+    figure = plt.figure(figsize=(10, 4.6))
+    left, right = (figure.add_axes((x, 0, width, 1)) for x, width in ((0, 0.58), (0.57, 0.43)))
     colours = colours_of(tree)
     draw_graph(left, graph, tree, colours)
     draw_tree(right, tree, colours)
-    figure.subplots_adjust(0, 0, 1, 1, wspace=0.03)
     figure.savefig(path, dpi=150)
     plt.close(figure)
     if path.endswith(".png"):  # a palette is enough, and makes a third of the size
@@ -67,9 +68,10 @@ def draw_graph(axes: Axes, graph: nx.Graph, tree: sepool.CodingTree, colours: li
             axes.add_patch(blob).set(capstyle="round", clip_on=False)
     for u, v in nx.convert_node_labels_to_integers(graph).edges:
         axes.plot(*place[[u, v]].T, color=INK, alpha=0.4, lw=0.8, zorder=1)
-    axes.scatter(*place.T, s=95, color=colours[0], edgecolors="white", linewidths=1, zorder=2)
-    for i, (x, y) in enumerate(place):
-        axes.text(x, y, str(i), size=6.5, color="white", ha="center", va="center", zorder=3)
+    axes.scatter(*place.T, s=205, color=colours[0], edgecolors="white", linewidths=1, zorder=2)
+    for i, ((x, y), colour) in enumerate(zip(place, colours[0], strict=True)):
+        ink = "black" if colour @ BRIGHTNESS > 0.45 else "white"
+        axes.text(x, y, str(i), size=10, color=ink, ha="center", va="center", zorder=3)
     axes.set_aspect("equal")
     axes.margins(0.16)
     axes.axis("off")
@@ -119,10 +121,11 @@ def draw_tree(axes: Axes, tree: sepool.CodingTree, colours: list[Array]) -> None
     x = np.argsort(order).astype(float)
     for level, colour in enumerate(colours):
         sizes = 15 + 65 * np.sqrt(tree.cluster_sizes(level) / tree.cluster_sizes(level).mean())
+        sizes = sizes if level else 40  # or leaves cover each other
         axes.scatter(x, np.full(len(x), level), s=sizes, color=colour, ec="white", zorder=2)
         count = tree.num_clusters(level)
         what = f"{count} nodes" if level == 0 else "the root" if count == 1 else f"{count} clusters"
-        note = f"level {level}: {what}"
+        note = f"level {level}\n{what}"
         axes.annotate(note, (0, level), (-14, 0), textcoords="offset points", **NOTE)
         if level == tree.height:
             break
@@ -131,6 +134,6 @@ def draw_tree(axes: Axes, tree: sepool.CodingTree, colours: list[Array]) -> None
         for i, p in enumerate(parent):
             axes.plot([x[i], above[p]], [level, level + 1], color=colour[i], lw=2, zorder=1)
         x = above
-    axes.set_xlim(-0.24 * tree.num_nodes, tree.num_nodes)
+    axes.set_xlim(-0.43 * tree.num_nodes, tree.num_nodes)
     axes.margins(y=0.08)
     axes.axis("off")

@@ -11,6 +11,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 ROOT = Path(__file__).parents[1]
@@ -20,6 +21,7 @@ sys.path.insert(0, str(ROOT / "examples"))
 import picture
 import sepool
 from sepool import viz
+from sepool.viz.colours import text_on
 from sepool.viz.figures import new_figure
 
 INK, SOFT, PALE = "#2b3038", "#9aa3ad", "#eef1f4"
@@ -59,19 +61,19 @@ def draw_bits() -> None:
         if labels is not None:
             for cluster in range(labels.max() + 1):
                 corners = picture.hull(PLACES[labels == cluster])
-                axes.fill(
-                    *corners.T, color=COLOURS[cluster], alpha=0.25, lw=34, joinstyle="round",
-                    ec=COLOURS[cluster],
-                )  # fmt: skip
+                # A pale colour, not a thin one: the outline lies over the area.
+                pale = [0.75 + 0.25 * part for part in to_rgb(COLOURS[cluster])]
+                axes.fill(*corners.T, fc=pale, ec=pale, lw=34, joinstyle="round")
         for u, v in BRIDGE:
             axes.plot(*PLACES[[u, v]].T, color=INK, lw=1.5, zorder=2)
-        colour = SOFT if labels is None else [COLOURS[cluster] for cluster in labels]
-        axes.scatter(*PLACES.T, s=170, color=colour, ec="white", lw=1.5, zorder=3)
-        for node, (x, y) in enumerate(PLACES):
-            axes.text(x, y, str(node), color="white", size=8, ha="center", va="center", zorder=4)
+        fills = [SOFT] * len(PLACES) if labels is None else [COLOURS[label] for label in labels]
+        axes.scatter(*PLACES.T, s=210, color=fills, ec="white", lw=1.5, zorder=3)
+        for node, ((x, y), fill) in enumerate(zip(PLACES, fills, strict=True)):
+            style = {"color": text_on(fill), "size": 10, "ha": "center", "va": "center"}
+            axes.text(x, y, str(node), zorder=4, **style)
         axes.set(xlim=(-1, 5.3), ylim=(-1.9, 1.9), aspect="equal")
         axes.axis("off")
-        axes.set_title(title, size=10, color=INK)
+        axes.set_title(title, size=12, color=INK)
     viz.save_figure(figure, IMAGES / "bits.svg")
 
 

@@ -32,7 +32,8 @@ ADOPTED = {
     "results/report.md": "results/report/report.md",
 }
 THEIR_SHIM, OWN_SHIM = "https://unpkg.com/iframe-worker/shim", "search-from-files.js"
-WIDE = ("results.md", "results/report.md", "benchmarks.md")  # tables need the room
+# Tables need the room of the column beside them: the list of sections stands on top instead.
+WIDE = ("results.md", "results/report.md", "benchmarks.md")
 LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
@@ -77,13 +78,15 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
     return text.replace("<!-- commands -->", _commands()) if "<!-- commands -->" in text else text
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Formulas as MathML."""
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Formulas as MathML; the sections of pages that have no list of them beside."""
 
     def drawn(found: re.Match[str]) -> str:
         display = "block" if found[2] == "[" else "inline"
         return _mathml(found[3], display)
 
+    if page.file.src_uri in WIDE:
+        html = html.replace("<h2", _sections(page.toc) + "<h2", 1)
     html = FORMULA.sub(drawn, html)
     return ROLE.sub(lambda found: _mathml(found[1], "inline"), html)
 
@@ -97,6 +100,14 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
     """The same on pages without a source, such as the one for wrong addresses."""
     return output_content.replace(THEIR_SHIM, OWN_SHIM)
+
+
+def _sections(toc: Any) -> str:
+    """Links to the sections below the title of a page."""
+    links = [
+        f'<li><a href="{part.url}">{part.title}</a></li>' for top in toc for part in top.children
+    ]
+    return f'<nav class="sections" aria-label="Sections"><ul>{"".join(links)}</ul></nav>\n'
 
 
 def _mathml(latex: str, display: str) -> str:

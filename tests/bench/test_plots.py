@@ -63,18 +63,80 @@ def test_accuracy_by_depth():
     assert legend == ["SEP-N, published", "SEP-N (best)", "SEP-N (random)"]
 
 
+def test_markers_of_few_lines_keep_off_the_frame():
+    figure = accuracy_plot([cell("GCN", "MUTAG", [0.8]), cell("SEP-G", "MUTAG", [0.85, 0.87])])
+    assert figure.axes[0].get_ylim() == (1.5, -0.5), "the first on top, half a row at both ends"
+
+
+def test_a_single_published_depth_is_seen():
+    known = cell("SEP-N", "Cora", [0.8, 0.82], Published(84.8, 0.6))
+    (axis,) = depth_plot([replace(known, line=Line("SEP-N", "best", variant="5"))]).axes
+    published = axis.lines[0]
+    assert (list(published.get_xdata()), list(published.get_ydata())) == ([5], [84.8])
+    assert published.get_marker() == "x"
+
+
 def test_curves(units, protocol):
     figure = curve_plot(protocol, [(units[0], [(1.0, 1.2), (0.5, 0.8), (0.2, 0.9)])])
     (axis,) = figure.axes
     train, val, lowest = axis.lines
     assert list(train.get_ydata()) == [1.0, 0.5, 0.2]
     assert list(val.get_ydata()) == [1.2, 0.8, 0.9]
-    assert figure.legends[0].get_texts()[0].get_text() == "SEP-G (best)"
+    assert axis.get_title() == "SEP-G (best)"
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["training", "validation", "lowest validation"]
     assert (lowest.get_xdata()[0], lowest.get_ydata()[0]) == (2, 0.8), "epochs count from 1"
+    assert figure.get_supylabel() == "loss"
 
 
-def test_a_curve_without_numbers(units, protocol):
-    assert curve_plot(protocol, [(units[0], [(math.nan, math.nan)])]).axes
+def curves_of(unit, losses):
+    """A training of every system named, with these losses for both."""
+    return [
+        (replace(unit, system=name, tree=""), [(loss, loss) for loss in found])
+        for name, found in losses.items()
+    ]
+
+
+def test_every_curve_has_a_panel_of_its_own(units, protocol):
+    names = [f"g-U-Nets({number})" for number in range(31, 0, -1)]
+    figure = curve_plot(protocol, curves_of(units[0], {name: [1.0, 0.5] for name in names}))
+    assert [axis.get_title() for axis in figure.axes] == names[::-1], "sorted by number"
+    assert {axis.get_subplotspec().get_gridspec().ncols for axis in figure.axes} == {6}
+    figure.canvas.draw()
+    frame = figure.bbox
+    for axis in (*figure.axes, figure.legends[0]):
+        box = axis.get_tightbbox()
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+        assert frame.y0 <= box.y0 < box.y1 <= frame.y1
+    labelled = [axis for axis in figure.axes if axis.xaxis.get_tick_params()["labelbottom"]]
+    assert labelled == figure.axes[-6:], "those with nothing below them"
+
+
+def test_a_spike_does_not_flatten_the_rest(units, protocol):
+    steady = [2 - 0.01 * epoch for epoch in range(150)]
+    figure = curve_plot(
+        protocol, curves_of(units[0], {"GAT": steady, "GCN": [*steady, 100.9], "GIN": [4.0, 3.9]})
+    )
+    low, top = figure.axes[0].get_ylim()
+    assert low < 0.51
+    assert 3.9 < top < 6, "the lowest validation loss of every training is in view"
+    assert figure.get_supylabel() == f"loss, cut off at {top:.2g}"
+    notes = [[text.get_text() for text in axis.texts] for axis in figure.axes]
+    assert notes == [[], ["up to 101"], []]
+
+
+def test_nothing_is_cut_off_without_need(units, protocol):
+    losses = {"GAT": [1.0, 0.5, 0.4], "GCN": [2.5, 0.6, 0.5]}
+    figure = curve_plot(protocol, curves_of(units[0], losses))
+    assert 2.5 < figure.axes[0].get_ylim()[1] < 3
+    assert figure.get_supylabel() == "loss"
+
+
+@pytest.mark.parametrize("train", [0.5, math.nan, math.inf])
+def test_a_curve_without_numbers(train, units, protocol):
+    (axis,) = curve_plot(protocol, [(units[0], [(train, math.nan), (train, math.inf)])]).axes
+    assert all(map(math.isfinite, axis.get_ylim()))
+    assert len(axis.lines) == 2, "no lowest loss is marked"
 
 
 @pytest.mark.parametrize(("name", "what"), [("table4", "blocks"), ("tableA1", "convolutions")])

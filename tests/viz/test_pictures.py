@@ -15,11 +15,13 @@ import sepool
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from sepool import viz
 from sepool.viz.figures import plain
+from sepool.viz.places import layout
 
 Pair = tuple[sepool.CodingTree, sepool.Graph]
 KINDS: dict[str, Callable[..., Figure]] = {
@@ -90,6 +92,50 @@ def test_labels_do_not_overlap(kind: str, name: str) -> None:
         assert not (across & (a[:, 1] < b[:, 3]) & (b[:, 1] < a[:, 3])).any()
     if name == "small":
         assert len(_texts(figure)) > 20
+
+
+def _in_data(axes: Axes, text: Any) -> tuple[complex, complex]:
+    """The corners of a label, low and left first."""
+    box = text.get_window_extent().transformed(axes.transData.inverted())
+    return complex(box.x0, box.y0), complex(box.x1, box.y1)
+
+
+def test_names_are_all_there_and_touch_their_nodes_alone() -> None:
+    graph = sepool.as_graph(nx.les_miserables_graph())
+    tree = sepool.coding_tree(graph, 3)
+    places = layout(tree, graph)
+    (axes,) = viz.plot_clusters(tree, graph).axes
+    texts = {text.get_text(): text for text in axes.texts}
+    assert set(texts) == set(tree.names)
+    for i, name in enumerate(tree.names):
+        low, high = _in_data(axes, texts[name])
+
+        def apart(centre: np.ndarray, low: complex = low, high: complex = high) -> np.ndarray:
+            x = np.clip(centre.real, low.real, high.real)
+            return np.abs(x + 1j * np.clip(centre.imag, low.imag, high.imag) - centre)
+
+        assert apart(places.centre[0])[i] < 1, "beside its node"
+        strange = np.arange(tree.num_clusters(1)) != tree.labels(1)[i]
+        gap = apart(places.centre[1]) - places.radius[1]
+        assert gap[strange].min() > -1e-6, f"{name} is in a cluster of others"
+
+
+def test_names_without_room_are_counted() -> None:
+    short = sepool.as_graph(nx.les_miserables_graph())
+    names = [f"WWWWWWWWWWWWWW{i}" for i in range(short.num_nodes)]
+    graph = sepool.Graph(short.indptr, short.indices, names=names)
+    (axes,) = viz.plot_clusters(sepool.coding_tree(graph, 4), graph).axes
+    *labels, note = (text.get_text() for text in axes.texts)
+    assert 20 < len(labels) < 77
+    assert note == f"{len(labels)} of 77 names are shown: there is no room for the others"
+
+
+def test_names_in_nodes_have_one_size() -> None:
+    graph = nx.karate_club_graph()
+    tree = sepool.coding_tree(graph, 3)
+    for axes in (viz.plot_clusters(tree, graph).axes[0], viz.plot_levels(tree, graph).axes[0]):
+        assert {text.get_text() for text in axes.texts} == set(map(str, range(34)))
+        assert len({text.get_fontsize() for text in axes.texts}) == 1
 
 
 def test_large_graphs_have_no_names_and_few_labels() -> None:

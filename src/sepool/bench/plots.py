@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
-from typing import Any
+from textwrap import fill
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from sepool.bench.cells import Cell, Line
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Unit
-from sepool.io import atomic_write
+from sepool.viz.figures import HALO, new_figure, save_figure
 
 Curve = tuple[Unit, list[tuple[float, float]]]
+Losses = NDArray[np.float64]  # a row an epoch: training, validation
+Place = Literal["outside upper right", "outside lower center"]
 BESIDE = 0.06
-_COLOURS = [f"C{number}" for number in range(10)] + ["#17449b", "#8c6d31", "#843c39", "#000000"]
-# matplotlib writes its version into a file, which would then differ without a reason.
-_SAVE: dict[str, Any] = {"dpi": 120, "metadata": {"Software": None}}
+COLUMNS = 6  # at most, of panels
 
 
 def write_plots(
@@ -25,20 +32,21 @@ def write_plots(
 ) -> list[Path]:
     """Draws what there is to draw and returns the files."""
     mine = [curve for curve in curves if _shown(curve[0], protocol, table_cells)]
+    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     if any(cell.selected["customary"] for cell in table_cells):
         path = folder / f"{protocol.name}-accuracy.png"
-        _save(accuracy_plot(table_cells), path)
+        save_figure(accuracy_plot(table_cells), path)
         paths.append(path)
     if protocol.rows_by == "name" and all(cell.line.variant.isdecimal() for cell in table_cells):
         path = folder / f"{protocol.name}-depth.png"
         what = "blocks" if "blocks" in protocol.title else "convolutions"
-        _save(depth_plot(table_cells, what), path)
+        save_figure(depth_plot(table_cells, what), path)
         paths.append(path)
     for dataset in dict.fromkeys(unit.dataset for unit, _ in mine):
         path = folder / f"{protocol.name}-curves-{dataset}.png"
         shown = [curve for curve in mine if curve[0].dataset == dataset]
-        _save(curve_plot(protocol, shown), path)
+        save_figure(curve_plot(protocol, shown), path)
         paths.append(path)
     return paths
 
@@ -54,7 +62,7 @@ def _shown(unit: Unit, protocol: Protocol, table_cells: Sequence[Cell]) -> bool:
     )
 
 
-def accuracy_plot(table_cells: Sequence[Cell]) -> Any:
+def accuracy_plot(table_cells: Sequence[Cell]) -> Figure:
     """Accuracy by system, a panel a dataset: mean with 95 % interval, and what was published."""
     datasets = [
         dataset
@@ -64,7 +72,7 @@ def accuracy_plot(table_cells: Sequence[Cell]) -> Any:
     lines = list(dict.fromkeys(cell.line for cell in table_cells))
     first = _first_of_name(lines)
     size = (2.2 + 2.2 * len(datasets), 1.4 + 0.28 * len(lines))
-    figure, axes = _figure(1, len(datasets), size, sharey=True)
+    figure, axes = _panels(1, len(datasets), size, sharey=True)
     for axis, dataset in zip(axes, datasets, strict=True):
         for cell in (cell for cell in table_cells if cell.dataset == dataset):
             place = lines.index(cell.line)
@@ -76,19 +84,20 @@ def accuracy_plot(table_cells: Sequence[Cell]) -> Any:
                 axis.errorbar(chosen.mean, place, xerr=error, fmt="o", color="C0", label="measured")
         axis.set_title(dataset, fontsize=9)
         axis.set_yticks(range(len(lines)), [str(line) for line in lines], fontsize=8)
+        axis.tick_params(axis="x", labelsize=8)
         axis.grid(axis="x", alpha=0.3)
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(lines) - 0.5, -0.5)  # the first on top, half a row of room at both ends
     _legend(figure, "outside upper right", columns=2)
     figure.supxlabel("test accuracy in percent, 95 % interval over seeds", fontsize=8)
     return figure
 
 
-def depth_plot(table_cells: Sequence[Cell], what: str = "blocks") -> Any:
+def depth_plot(table_cells: Sequence[Cell], what: str = "blocks") -> Figure:
     """Accuracy by depth, a panel a dataset and a line a system; dashed what was published."""
     datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
     kinds = list(dict.fromkeys((cell.line.system, cell.line.tree) for cell in table_cells))
     first = _first_of_name([cell.line for cell in table_cells])
-    figure, axes = _figure(1, len(datasets), (1.0 + 3.2 * len(datasets), 3.4))
+    figure, axes = _panels(1, len(datasets), (1.0 + 3.2 * len(datasets), 3.4))
     for axis, dataset in zip(axes, datasets, strict=True):
         for number, kind in enumerate(kinds):
             here = [
@@ -109,7 +118,8 @@ def depth_plot(table_cells: Sequence[Cell], what: str = "blocks") -> Any:
             color = f"C{number}"
             if known:
                 label = f"{kind[0]}, published"
-                axis.plot(*zip(*known, strict=True), "--", color=color, linewidth=0.8, label=label)
+                # A line of one point is not seen; the marker is that of the other plot.
+                axis.plot(*zip(*known, strict=True), "x--", color=color, lw=0.8, ms=5, label=label)
             if found:
                 depth, mean, low, high = np.array(found, float).T
                 beside = depth + BESIDE * (number - (len(kinds) - 1) / 2)  # or intervals overlap
@@ -117,31 +127,89 @@ def depth_plot(table_cells: Sequence[Cell], what: str = "blocks") -> Any:
                 axis.errorbar(beside, mean, error, fmt="o-", ms=4, color=color, label=label)
         axis.set_title(dataset, fontsize=9)
         axis.set_xlabel(f"number of {what}", fontsize=8)
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.tick_params(labelsize=8)
+        axis.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("test accuracy in percent,\n95 % interval over seeds", fontsize=8)
     _legend(figure, "outside lower center", columns=6)
     return figure
 
 
-def curve_plot(protocol: Protocol, curves: Sequence[Curve]) -> Any:
-    """Loss by epoch of a few trainings: training dashed, validation solid, the lowest marked."""
-    figure, (axis,) = _figure(1, 1, (8.0, 4.0))
-    for number, (unit, curve) in enumerate(curves):
-        train, val = np.array(curve, float).T
-        color = _COLOURS[number % len(_COLOURS)]
-        label = str(Line.of(protocol, unit.system, unit.tree, unit.config))
-        epochs = np.arange(1, len(val) + 1)
-        axis.plot(epochs, train, "--", color=color, linewidth=0.8)
-        axis.plot(epochs, val, color=color, linewidth=1.2, label=label)
-        if np.isfinite(val).any():
-            best = np.nanargmin(val)
-            axis.plot(epochs[best], val[best], "o", color=color, markersize=4)
-    axis.set_xlabel("epoch")
-    axis.set_ylabel("loss (dashed: training)")
-    axis.set_title(f"{curves[0][0].dataset}, fold {curves[0][0].fold}, seed {curves[0][0].seed}")
-    _legend(figure, "outside right upper", columns=1)
+def curve_plot(protocol: Protocol, curves: Sequence[Curve]) -> Figure:
+    """Loss by epoch of a few trainings: a panel a line of the table, all on the same scales."""
+    panels: dict[str, list[Losses]] = {}
+    for unit, curve in sorted(curves, key=lambda found: _natural(_title(protocol, found[0]))):
+        panels.setdefault(_title(protocol, unit), []).append(np.array(curve, float))
+    top, cut = _loss_limit([losses for shown in panels.values() for losses in shown])
+    rows = ceil(len(panels) / COLUMNS)
+    columns = ceil(len(panels) / rows)
+    titles = [fill(title, 25) for title in panels]
+    high = 1.4 if any("\n" in title for title in titles) else 1.25
+    size = (max(0.7 + 1.8 * columns, 4.0), 1.1 + high * rows)
+    figure, axes = _panels(rows, columns, size, sharex=True, sharey=True)
+    for axis, title, shown in zip(axes, titles, panels.values(), strict=False):
+        for losses in shown:
+            _draw_losses(axis, losses, top)
+        axis.set_title(title, fontsize=8.5)
+        axis.tick_params(labelsize=7)
+        axis.grid(alpha=0.3)
+    for axis in axes[len(panels) :]:
+        axis.remove()
+    for axis in axes[: len(panels)][-columns:]:  # those with nothing below them
+        axis.tick_params(labelbottom=True)
+    for axis in axes[(rows - 1) * columns : len(panels)]:
+        axis.set_xlabel("epoch", fontsize=8)
+    axes[0].set_ylim(-0.03 * top, top)
+    figure.suptitle("{0.dataset}, fold {0.fold}, seed {0.seed}".format(curves[0][0]), fontsize=10)
+    figure.supylabel(f"loss, cut off at {top:.2g}" if cut else "loss", fontsize=9)
+    _legend(figure, "outside lower center", columns=3)
     return figure
+
+
+def _draw_losses(axis: Axes, losses: Losses, top: float) -> None:
+    """One training; where it leaves the panel, a note says how high it gets."""
+    train, val = losses.T
+    epochs = np.arange(1, len(val) + 1)
+    axis.plot(epochs, train, "--", color="C1", linewidth=0.9, label="training")
+    axis.plot(epochs, val, color="C0", linewidth=1.1, label="validation")
+    if np.isfinite(val).any():
+        best = np.nanargmin(val)
+        axis.plot(epochs[best], val[best], "o", color="C0", markersize=4, label="lowest validation")
+    highest = np.max(losses, initial=0, where=np.isfinite(losses))
+    if highest > top:
+        style: dict[str, Any] = {"size": 6.5, "color": "0.3", "ha": "right", "va": "top"}
+        note = f"up to {highest:.3g}"
+        axis.text(0.97, 0.95, note, transform=axis.transAxes, bbox=HALO, zorder=9, **style)
+
+
+def _loss_limit(curves: Sequence[Losses]) -> tuple[float, bool]:
+    """Where to end the axis of losses, and whether that cuts something off.
+
+    A single spike would flatten all the rest: values far out by Tukey's rule (three times the
+    distance between the quartiles above the upper one) do not count, if they are far higher. The
+    lowest validation loss of every training stays in view.
+    """
+    values = np.concatenate([losses.ravel() for losses in curves])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return 1.0, False
+    low, high = np.quantile(values, [0.25, 0.75])
+    validation = [losses[:, 1][np.isfinite(losses[:, 1])] for losses in curves]
+    lowest = max((found.min() for found in validation if found.size), default=0.0)
+    fence, highest = float(max(high + 3 * (high - low), 1.2 * lowest)), float(values.max())
+    return (fence, True) if highest > 3 * fence else (1.05 * highest or 1.0, False)
+
+
+def _title(protocol: Protocol, unit: Unit) -> str:
+    return str(Line.of(protocol, unit.system, unit.tree, unit.config))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts names as people do: numbers in them by their value."""
+    return [
+        (int(part), "") if part.isdecimal() else (0, part)
+        for part in re.split(r"(\d+)", name.casefold())
+    ]
 
 
 def _first_of_name(lines: Sequence[Line]) -> set[Line]:
@@ -152,10 +220,10 @@ def _first_of_name(lines: Sequence[Line]) -> set[Line]:
     return set(first.values())
 
 
-def _legend(figure: Any, place: str, columns: int) -> None:
+def _legend(figure: Figure, place: Place, columns: int) -> None:
     """One legend for all panels, beside them."""
     found = {
-        artist.get_label(): artist
+        str(artist.get_label()): artist
         for axis in figure.axes
         for artist in axis.get_legend_handles_labels()[0]
     }
@@ -163,17 +231,9 @@ def _legend(figure: Any, place: str, columns: int) -> None:
         figure.legend(found.values(), found.keys(), loc=place, fontsize=7, ncols=columns)
 
 
-def _figure(rows: int, columns: int, size: tuple[float, float], **more: Any) -> tuple[Any, Any]:
-    """A figure without pyplot: no window, no state that another plot could see."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(rows, columns, squeeze=False, **more).ravel()
-
-
-def _save(figure: Any, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as file:
-        figure.savefig(file, format="png", **_SAVE)
+def _panels(
+    rows: int, columns: int, size: tuple[float, float], **more: Any
+) -> tuple[Figure, Sequence[Axes]]:
+    """A figure and its panels, row by row."""
+    figure = new_figure(*size, layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **more).ravel())

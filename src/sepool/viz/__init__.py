@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from sepool.viz.explore import explorer_page as explorer_page
     from sepool.viz.explore import write_explorer as write_explorer
     from sepool.viz.figures import save_figure as save_figure
-    from sepool.viz.layout import layout as layout
     from sepool.viz.levels import plot_levels as plot_levels
+    from sepool.viz.places import layout as layout
 
 # Imported when asked for: what draws needs matplotlib, the page needs Bokeh.
 _LAZY = {
     "explorer_page": "explore",
-    "layout": "layout",
+    "layout": "places",
     "plot_clusters": "clusters",
     "plot_dendrogram": "dendrogram",
     "plot_levels": "levels",

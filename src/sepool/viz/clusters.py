@@ -25,11 +25,14 @@ from sepool.viz.figures import (
     points_a_unit,
     quiet_fonts,
 )
-from sepool.viz.layout import Layout, layout
+from sepool.viz.places import Layout, layout
 
 NAMED = 80  # graphs of more nodes have their clusters labelled instead
 MOST_LABELS = 24
-SIDE, TITLE = 9.0, 0.45  # inches
+SIDE, WIDER, TITLE = 9.0, 12.0, 0.5  # inches; wider are pictures with names beside their nodes
+INSIDE, BESIDE = 0.85, 0.6  # radii of nodes, of what the layout leaves for them
+SIZES = (10.0, 9.0, 8.0, 7.0, 6.0)  # of names beside nodes: the first at which all have room
+ROUNDS, GAP = 6, 0.12  # attempts a size; between a node and its name
 
 
 @quiet_fonts()
@@ -61,21 +64,47 @@ def plot_clusters(
     places = layout(tree, graph)
     top = max(tree.height - 1, 0)
     box = box_around(places.centre[top], places.radius[top])
-    figure, axes = _room(box)
+    names = _names(tree)
+    inside = _size_inside(names, box)
+    beside = bool(names) and not inside
+    figure, axes = _room(box, WIDER if beside else SIDE)
     for above in range(tree.height - 1, 0, -1):
         _draw_clusters(axes, tree, places, above, colours, level)
     draw_links(axes, links[0], places.centre[0])
     own = colours[ancestors(tree, 0, level)]
-    draw_disks(axes, places.centre[0], 1.7 * places.radius[0], own, 3, edge=rim(axes, 1.0))
-    _label(axes, tree, places, own)
-    axes.set_title(summary(tree, graph.num_edges) if title is None else plain(title, 90), color=INK)
+    width = 2 * (BESIDE if beside else INSIDE) * places.radius[0]
+    draw_disks(axes, places.centre[0], width, own, 3, edge=rim(axes, 1.0))
+    if beside:
+        _name_beside(axes, tree, places, names)
+    elif names:
+        _name_inside(axes, places, names, inside, own)
+    else:
+        _label_clusters(axes, tree, places)
+    text = summary(tree, graph.num_edges) if title is None else plain(title, 90)
+    axes.set_title(text, color=INK, size=14)
     return figure
 
 
-def _room(box: Box) -> tuple[Figure, Axes]:
+def _names(tree: CodingTree) -> list[str]:
+    """What to call the nodes in the picture; nothing, if there are too many."""
+    few = tree.num_nodes <= NAMED
+    return [plain(name, 16) for name in node_names(tree)] if few else []
+
+
+def _size_inside(names: list[str], box: Box) -> float:
+    """The size at which all names have room inside their nodes; 0 if it is too small to read."""
+    if not names:
+        return 0.0
+    unit = 72 * SIDE / max(box[2] - box[0], box[3] - box[1])
+    # A letter is about 0.62 of its size wide.
+    size = min(14.0, 1.5 * unit / max(0.62 * max(map(len, names)), 1.25))
+    return size if size >= 5 else 0.0
+
+
+def _room(box: Box, side: float) -> tuple[Figure, Axes]:
     """A figure as wide or as high as the box asks for."""
     width, height = box[2] - box[0], box[3] - box[1]
-    inch = SIDE / max(width, height)
+    inch = side / max(width, height)
     figure = new_figure(max(width * inch, 5), height * inch + TITLE)
     share = TITLE / figure.get_figheight()
     axes = figure.add_axes((0, 0, 1, 1 - share))
@@ -160,35 +189,87 @@ def draw_disks(
     axes.add_collection(disks, autolim=False)
 
 
-def _label(axes: Axes, tree: CodingTree, places: Layout, own: NDArray[np.str_]) -> None:
-    if tree.num_nodes <= NAMED:
-        _label_nodes(axes, tree, places, own)
-    elif several := [i for i in range(1, tree.height) if 1 < tree.num_clusters(i) <= NAMED]:
-        _label_clusters(axes, tree, places, several[0])
+def _name_inside(
+    axes: Axes, places: Layout, names: list[str], size: float, own: NDArray[np.str_]
+) -> None:
+    labels = Labels(axes)
+    for name, place, fill in zip(names, places.centre[0].tolist(), own, strict=True):
+        labels.write([place], name, size=size, color=text_on(fill))
 
 
-def _label_nodes(axes: Axes, tree: CodingTree, places: Layout, own: NDArray[np.str_]) -> None:
-    """Short names go inside the marks, longer ones beside them where there is room."""
-    labels, unit = Labels(axes), points_a_unit(axes)
-    names = [plain(name, 16) for name in node_names(tree)]
-    # A letter is about 0.62 of its size wide.
-    inside = min(9.0, 1.5 * unit / (0.62 * max(map(len, names))))
-    if inside >= 5:
-        for name, place, fill in zip(names, places.centre[0].tolist(), own, strict=True):
-            labels.write([place], name, size=inside, color=text_on(fill))
+def _name_beside(axes: Axes, tree: CodingTree, places: Layout, names: list[str]) -> None:
+    """All names in the largest size at which they have room; else as many as have, and a note."""
+    for size in SIZES:
+        # Nodes with many edges first; then once more, those first that had no room.
+        order = np.argsort(-tree.volumes(0), kind="stable").tolist()
+        for _ in range(ROUNDS):
+            for text in list(axes.texts):
+                text.remove()
+            lacking = _try_beside(axes, tree, places, names, size, order)
+            if not lacking:
+                return
+            order = [*lacking, *(i for i in order if i not in lacking)]
+    shown = len(names) - len(lacking)
+    _note(axes, f"{shown} of {len(names)} names are shown: there is no room for the others")
+
+
+def _try_beside(
+    axes: Axes,
+    tree: CodingTree,
+    places: Layout,
+    names: list[str],
+    size: float,
+    order: list[int],
+) -> list[int]:
+    """Writes one name after the other, and returns the nodes that there is no room to name.
+
+    A name touches its node, and no cluster that the node is not in: it would seem to be there.
+    """
+    labels, lacking = Labels(axes), []
+    centre, radius = places.centre[0], BESIDE * places.radius[0]
+    labels.keep_clear(centre, radius)
+    for i in order:
+        half = labels.measure(names[i], size=size) / 2
+        spots = _spots(complex(centre[i]), half, float(radius[i]) + GAP)
+        if tree.height > 1:
+            others = np.arange(tree.num_clusters(1)) != tree.assignment(1)[i]
+            disks = places.centre[1][others], places.radius[1][others]
+            spots = [spot for spot in spots if not _touches(spot, half, *disks)]
+        if not labels.write(spots, names[i], size=size):
+            lacking.append(i)
+    return lacking
+
+
+def _spots(place: complex, half: complex, radius: float) -> list[complex]:
+    """Middles of a label next to a disk: right, left, below, above, then askew."""
+    across, up = radius + half.real, radius + half.imag
+    ways = [across + 0j, -across + 0j, -1j * up, 1j * up]
+    for x, y in ((across - radius / 4, up / 2), (0.5 * half.real, up), (0.9 * half.real, up)):
+        ways += [complex(x, -y), complex(-x, -y), complex(x, y), complex(-x, y)]
+    return [place + way for way in ways]
+
+
+def _touches(
+    spot: complex, half: complex, centre: NDArray[np.complex128], radius: NDArray[np.float64]
+) -> bool:
+    """Whether a label reaches into one of the disks."""
+    way = centre - spot
+    x = np.maximum(np.abs(way.real) - half.real, 0)
+    y = np.maximum(np.abs(way.imag) - half.imag, 0)
+    return bool((np.hypot(x, y) < radius).any())
+
+
+def _label_clusters(axes: Axes, tree: CodingTree, places: Layout) -> None:
+    """The sizes of the largest clusters of the finest level that has few."""
+    levels = [i for i in range(1, tree.height) if 1 < tree.num_clusters(i) <= NAMED]
+    if not levels:
         return
-    labels.keep_clear(places.centre[0], 0.7 * places.radius[0])
-    size = float(np.clip(0.9 * unit, 4, 7))
-    for i in np.argsort(-tree.volumes(0), kind="stable").tolist():
-        below, beside = 0.8 + 0.6 * size / unit, 1 + 0.3 * size * len(names[i]) / unit
-        ways = (-1j * below, 1j * below, beside, -beside, beside - 1j * below, beside + 1j * below)
-        labels.write([complex(places.centre[0][i]) + way for way in ways], names[i], size=size)
-
-
-def _label_clusters(axes: Axes, tree: CodingTree, places: Layout, level: int) -> None:
-    """The sizes of the largest clusters of a level."""
+    level = levels[0]
     labels, sizes = Labels(axes), tree.cluster_sizes(level)
     for i in np.argsort(-sizes, kind="stable")[:MOST_LABELS].tolist():
-        labels.write([complex(places.centre[level][i])], f"{sizes[i]:,}", size=7, bbox=HALO)
-    note = f"numbers: nodes in the largest clusters of level {level}"
-    axes.text(0.01, 0.005, note, size=7, color=INK, transform=axes.transAxes)
+        labels.write([complex(places.centre[level][i])], f"{sizes[i]:,}", size=9, bbox=HALO)
+    _note(axes, f"numbers: nodes in the largest clusters of level {level}")
+
+
+def _note(axes: Axes, text: str) -> None:
+    axes.text(0.01, 0.005, text, size=9, color=GREY, transform=axes.transAxes)

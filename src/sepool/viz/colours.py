@@ -48,14 +48,18 @@ def colour_numbers(sizes: NDArray[np.int64], links: Links) -> NDArray[np.int64]:
 
 
 def text_on(fill: str) -> str:
-    """White on dark colours, ink on light ones.
+    """Black or white, whichever has more contrast with a colour.
+
+    The contrast is that of WCAG 2, a ratio of relative luminances.
 
     Example:
         >>> text_on("#0072b2"), text_on("#e69f00")
-        ('white', '#2f3640')
+        ('white', 'black')
     """
-    red, green, blue = (int(fill[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return "white" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 < 0.3 else INK
+    parts = (int(fill[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    light = sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "white" if (light + 0.05) ** 2 < 1.05 * 0.05 else "black"
 
 
 def level_colours(tree: CodingTree, links: list[Links]) -> list[NDArray[np.int64]]:

@@ -1,6 +1,6 @@
 """One page to walk through the hierarchy of a graph: a single HTML file that loads nothing.
 
-BokehJS draws, as the Python package Bokeh ships it; places come from `sepool.viz.layout`, so the
+BokehJS draws, as the Python package Bokeh ships it; places come from `sepool.viz.places`, so the
 browser has nothing to simulate. Names go into the page as JSON and onto the screen as text.
 """
 
@@ -26,7 +26,7 @@ from sepool.io import StrPath, atomic_write
 from sepool.tree import CodingTree
 from sepool.viz.coarse import links_of
 from sepool.viz.colours import PALETTE, colour_level, level_colours
-from sepool.viz.layout import layout
+from sepool.viz.places import layout
 
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
 SCRIPTS = ("model.js", "drawing.js", "outline.js", "finder.js", "explore.js")

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -25,9 +25,9 @@ Box = tuple[float, float, float, float]
 HALO: dict[str, Any] = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that no window and no global state knows of."""
-    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    """An empty figure that no window and no global state knows of; sizes are in inches."""
+    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white", layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
@@ -134,6 +134,13 @@ class Labels:
             self.axes.transData.transform(np.column_stack([c.real, c.imag])) for c in corners
         )
         self.boxes = np.concatenate([self.boxes, np.hstack([low, high])])
+
+    def measure(self, text: str, **style: Any) -> complex:
+        """How wide and how high a label is, in units of the data."""
+        label = self.axes.text(0, 0, text, **style)
+        box = label.get_window_extent(self.renderer).transformed(self.axes.transData.inverted())
+        label.remove()
+        return complex(box.width, box.height)
 
     def write(self, spots: list[complex], text: str, **style: Any) -> bool:
         """Writes at the first of these spots where there is room; says whether there was."""

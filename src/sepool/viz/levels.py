@@ -24,10 +24,10 @@ from sepool.viz.figures import (
     points_a_unit,
     quiet_fonts,
 )
-from sepool.viz.layout import Layout, layout
+from sepool.viz.places import Layout, layout
 
 COLUMNS = 4
-SIDE = 4.2  # inches of a panel
+SIDE, HEAD = 3.3, 0.62  # inches of a panel and of the two lines above it
 COARSER = "#5c6673"  # marks above the level of the colours
 
 
@@ -51,7 +51,7 @@ def plot_levels(
         >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
         >>> tree = CodingTree.from_levels(bridge, [0, 0, 0, 1, 1, 1])
         >>> [axes.get_title() for axes in plot_levels(tree, bridge).axes]
-        ['level 0: 6 nodes, 1.56 bits', 'level 1: 2 clusters, 0.143 bits']
+        ['level 0: 6 nodes\\n1.56 bits', 'level 1: 2 clusters\\n0.143 bits']
     """
     graph = as_graph(graph)
     links = links_of(tree, graph)
@@ -63,16 +63,16 @@ def plot_levels(
     flat = min(1.2, (box[3] - box[1]) / (box[2] - box[0]))
     columns = min(tree.height, COLUMNS)
     rows = ceil(tree.height / columns)
-    figure = new_figure(max(SIDE * columns, 5), rows * (SIDE * flat + 0.4) + 0.4)
+    figure = new_figure(max(SIDE * columns, 5), rows * (SIDE * flat + HEAD) + 0.45)
     grid = figure.add_gridspec(
         rows,
         columns,
         left=0.01,
         right=0.99,
         bottom=0.01,
-        top=1 - 0.75 / figure.get_figheight(),
+        top=1 - (HEAD + 0.45) / figure.get_figheight(),
         wspace=0.03,
-        hspace=0.4 / (SIDE * flat),
+        hspace=HEAD / (SIDE * flat),
     )
     for i in range(tree.height):
         axes = figure.add_subplot(grid[i // columns, i % columns])
@@ -81,10 +81,10 @@ def plot_levels(
         fill = colours[ancestors(tree, i, level)] if i <= level else np.full(counts[i], COARSER)
         _draw_marks(axes, tree, places, i, fill)
         what = ("node" if i == 0 else "cluster") + "s" * (counts[i] > 1)
-        note = f"level {i}: {counts[i]:,} {what}, {tree.contributions(i).sum():.3g} bits"
-        axes.set_title(note, size=9, color=INK)
+        note = f"level {i}: {counts[i]:,} {what}\n{tree.contributions(i).sum():.3g} bits"
+        axes.set_title(note, size=13, color=INK, linespacing=1.3)
     text = summary(tree, graph.num_edges) if title is None else plain(title, 90)
-    figure.suptitle(text, y=1 - 0.12 / figure.get_figheight(), va="top", size=11, color=INK)
+    figure.suptitle(text, y=1 - 0.12 / figure.get_figheight(), va="top", size=14, color=INK)
     return figure
 
 
@@ -95,12 +95,14 @@ def _draw_marks(
     sizes, centre = tree.cluster_sizes(level), places.centre[level]
     # As large as the disks of the layout allow, on the same scale for all marks of a level.
     unit = float((places.radius[level] / np.sqrt(sizes)).min())
-    radius = 0.9 * unit * np.sqrt(sizes)
+    radius = unit * np.sqrt(sizes)
     draw_disks(axes, centre, 2 * radius, fill, 3, edge=rim(axes, float(radius.min())))
     texts = node_names(tree) if level == 0 else [f"{size:,}" for size in sizes.tolist()]
     labels, points = Labels(axes), points_a_unit(axes)
+    longest = max(map(len, texts)) if level == 0 else 0  # all nodes in one size
     for i in np.argsort(-sizes, kind="stable")[:200].tolist():
         text = plain(texts[i], 12)
-        size = min(9.0, 1.6 * float(radius[i]) * points / (0.62 * max(len(text), 1)))
+        letters = min(max(longest, len(text)), 12)
+        size = min(16.0, 1.6 * float(radius[i]) * points / max(0.62 * letters, 1.25))
         if size >= 4:
             labels.write([complex(centre[i])], text, size=size, color=text_on(fill[i]))
