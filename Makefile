@@ -15,12 +15,13 @@ INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.t
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
 CXX_FILES  := $(wildcard src/core/*.?pp src/binding/*.?pp tests/fuzz/*.?pp)
+KERNEL_TESTS := tests/nn tests/baselines $(addprefix tests/bench/test_,kernel_models.py step_kernels.py store_kernels.py adam.py)
 # Python files are used where they are; when one of these changes, sepool is built and installed again.
 BUILT_FROM := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/binding/*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format sanitize readme docs bench wheel wheels clean
+.PHONY: help demo test kernels lint format sanitize readme docs bench wheel wheels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trai
 
 test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings, README and docs
 	$(BIN)/python -m pytest
+
+kernels: $(VENV)/kernels.stamp  ## tests of the GPU's kernels without a GPU, by Triton's interpreter and compiler
+	$(BIN)/python -m pytest $(KERNEL_TESTS)
 
 lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, clang-format
 	$(BIN)/ruff check .
@@ -92,6 +96,11 @@ $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 
 $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	$(INSTALL) --no-build-isolation --editable '.[test,torch,ray,lint]'
+	@touch $@
+
+# Older releases of Triton cannot interpret with NumPy 2.4.
+$(VENV)/kernels.stamp: $(VENV)/test.stamp
+	$(INSTALL) 'triton>=3.7'
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/tools.stamp $(BUILT_FROM)

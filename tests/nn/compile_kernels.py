@@ -29,6 +29,7 @@ from sepool.nn import (
 )
 
 TARGET = GPUTarget("cuda", 90, 32)
+SHARED = 227 * 1024  # bytes that a program may have there
 NUMBERS = ("rows", "width", "depth", "lines", "replicas", "start", "end")
 SIZES = ("graphs", "room", "length", "stride", "seen_stride", "size", "line")
 REAL, LONG = ("clip", "epoch", "warm", "epochs", "even"), ("salt",)
@@ -84,21 +85,27 @@ def layers(aligned: bool) -> None:
     for own, exact, relu, summed, copies in product((False, True), repeat=5):
         if own and exact:
             continue  # only tables are
-        depth, width = (64, 2) if own else (369, 128)
-        tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
-        attempt(
-            product_kernels.product, {"OWN": own, "EXACT": exact, "RELU": relu, **tile}, aligned
-        )
-        tile = layer_kernels._at_most(layer_kernels._pooled_tile(width), WIDE=width)
-        flags = {"OWN": own, "EXACT": exact, "COPIES": copies, "WIDTH": width}
-        attempt(product_kernels.pooled_product, {**flags, **tile}, aligned)
-        flags |= {"GATED": relu or summed, "SUMMED": summed}
-        tile = layer_kernels._gradient_tile(depth, width, copies)
-        attempt(product_kernels.gradient, {**flags, **tile}, aligned)
-        flags |= {"RELU": own, "DEPTH": depth}
-        del flags["OWN"], flags["EXACT"]
-        tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
-        attempt(product_kernels.back, {**flags, **tile}, aligned)
+        for depth, width in ((64, 2), (128, 64)) if own else ((112, 64), (369, 128)):
+            layer(depth, width, aligned, own, exact, relu, summed, copies)
+
+
+def layer(
+    depth: int, width: int, aligned: bool,
+    own: bool, exact: bool, relu: bool, summed: bool, copies: bool,
+) -> None:  # fmt: skip
+    """Compiles the kernels of one kind of layer."""
+    tile = {**layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=width), "WIDTH": width}
+    attempt(product_kernels.product, {"OWN": own, "EXACT": exact, "RELU": relu, **tile}, aligned)
+    tile = layer_kernels._at_most(layer_kernels._pooled_tile(width), WIDE=width)
+    flags = {"OWN": own, "EXACT": exact, "COPIES": copies, "WIDTH": width}
+    attempt(product_kernels.pooled_product, {**flags, **tile}, aligned)
+    flags |= {"GATED": relu or summed, "SUMMED": summed}
+    tile = layer_kernels._gradient_tile(depth, width, copies)
+    attempt(product_kernels.gradient, {**flags, **tile}, aligned)
+    flags |= {"RELU": own, "DEPTH": depth}
+    del flags["OWN"], flags["EXACT"]
+    tile = layer_kernels._at_most(layer_kernels.PRODUCT, WIDE=depth)
+    attempt(product_kernels.back, {**flags, **tile}, aligned)
 
 
 def attention(aligned: bool) -> None:
@@ -200,9 +207,12 @@ def attempt(kernel: Any, told: dict[str, Any], aligned: bool) -> None:
         attrs={(place,): [["tt.divisibility", 16]] for place in even},
     )
     try:
-        triton.compile(source, target=TARGET, options=options)
+        shared = triton.compile(source, target=TARGET, options=options).metadata.shared
     except RuntimeError as error:
         print(kernel.__name__, told, "aligned" if aligned else "", error)
+    else:
+        if shared > SHARED:
+            print(kernel.__name__, told, f"needs {shared} bytes of shared memory")
 
 
 def _type(kernel: Any, name: str, constants: dict[str, Any]) -> str:

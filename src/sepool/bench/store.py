@@ -119,6 +119,8 @@ class GraphStore:
         self.tables = tables_for_kernels(self.levels, self.y)
         if self.by_source and self.tables is not None:
             self.sort_features()
+        if self.y.is_cuda:  # threads share a store, each with a stream that waits for no other
+            torch.cuda.current_stream(self.y.device).synchronize()
 
     def sort_features(self) -> None:
         """Puts the features in order for kernels that take the rows of the nodes themselves."""

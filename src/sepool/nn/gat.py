@@ -100,4 +100,4 @@ class GAT(Conv):
 def _few_kinds(x: FeatureTable, source: Tensor, bias: Tensor) -> bool:
     """Whether there are fewer lines than nodes, and so few that 32 bits count their numbers."""
     lines = 0 if x.kinds is None else len(x.kinds) * len(bias)
-    return 0 < lines <= len(source) and lines * bias.size(1) < 2**31
+    return 0 < lines <= len(source) and lines * max(bias.size(1), 2) < 2**31  # 2 scores a line
