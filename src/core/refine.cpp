@@ -15,6 +15,7 @@ void Refiner::attach(int level, Node item, Node parent) {
     Cluster& self = level_[level][item];
     Cluster& p = level_[level + 1][parent];
     self.parent = parent;
+    if (level == 0) home_[item] = parent;
     self.previous = -1;
     self.next = p.first;
     if (p.first >= 0) level_[level][p.first].previous = item;
@@ -44,20 +45,20 @@ void Refiner::each_leaf(int level, Node item, Use&& use) const {
 void Refiner::gather(int level, Node item) {
     const int lowest = std::max(level, 1);
     auto& weight = weight_to_[lowest];
-    auto& touched = touched_[lowest];
+    if (seen_.size() <= level_[lowest].size()) seen_.resize(2 * level_[lowest].size() + 1);
     std::size_t count = 0;
     each_leaf(level, item, [&](Node u) {
-        touched.resize(count + static_cast<std::size_t>(graph_.indptr[u + 1] - graph_.indptr[u]));
         for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
-            Node other = level_[0][graph_.indices[e]].parent;
+            Node other = home_[graph_.indices[e]];
             for (int l = 1; l < lowest; ++l) other = level_[l][other].parent;
             if (level > 0 && other == item) continue;
-            touched[count].cluster = other;  // counts only if it is the first: no branch that cannot be foreseen
+            seen_[count] = other;  // counts only if it is the first: no branch that cannot be foreseen
             count += weight[other] == 0;
             weight[other] += graph_.weight(e);
         }
     });
-    touched.resize(count);
+    auto& touched = touched_[lowest];
+    for (std::size_t i = 0; i < count; ++i) touched.push_back({seen_[i], 0});
     for (int l = lowest; l <= height_; ++l) {
         for (auto& t : touched_[l]) {
             t.weight = weight_to_[l][t.cluster];
@@ -207,7 +208,7 @@ void Refiner::enqueue_around(int level, Node item) {
     const Node home = level_[level][item].parent;
     if (level == 0) {
         for (Edge e = graph_.indptr[item]; e < graph_.indptr[item + 1]; ++e)
-            if (level_[0][graph_.indices[e]].parent != home) enqueue(0, graph_.indices[e]);
+            if (home_[graph_.indices[e]] != home) enqueue(0, graph_.indices[e]);
     } else {
         for (const Touched& t : touched_[level])
             if (level_[level][t.cluster].children > 0 && level_[level][t.cluster].parent != home) enqueue(level, t.cluster);

@@ -65,7 +65,10 @@ private:
     }
     // log2 of a volume's share of the whole. Shares instead of volumes shift the sum of costs by a constant and keep its
     // terms small, so that rounding stays far below the least change that counts.
-    double log_share(Weight volume) const { return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0; }
+    double log_share(Weight volume) const {
+        if (volume < static_cast<Weight>(logs_.size())) return logs_[volume];
+        return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0;
+    }
 
     void reset(const GraphView& graph, int height);
     void sum_up();
@@ -97,11 +100,14 @@ private:
     GraphView graph_;
     int height_ = 0;
     double inverse_total_ = 0;
+    std::vector<double> logs_;                        // of the shares of all volumes, where they are few
     double least_ = 0;                                // smaller changes are rounding
     std::vector<std::vector<Cluster>> level_;         // level_[0] are the graph's nodes, level_[height] the root
     std::vector<std::vector<Node>> free_;             // emptied clusters, last out first in: undo relies on it
     std::vector<std::vector<Weight>> weight_to_;      // from the item at hand to a cluster of each level
     std::vector<std::vector<Touched>> touched_;
+    std::vector<Node> home_;                          // parents of the graph's nodes once more, close together: they are asked for most
+    std::vector<Node> seen_;                          // while gathering
     std::vector<double> leave_;
     std::vector<std::vector<Node>> queue_;
     std::vector<std::vector<char>> queued_, waiting_;

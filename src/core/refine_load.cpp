@@ -8,7 +8,8 @@
 namespace sepool {
 namespace {
 
-constexpr double kLeast = 1e-13;  // a fall of H smaller than this is rounding
+constexpr double kLeast = 1e-13;       // a fall of H smaller than this is rounding
+constexpr Weight kFewVolumes = 1 << 16;  // whose logs are kept: half a megabyte, which is read faster than a log is worked out
 
 }  // namespace
 
@@ -18,6 +19,7 @@ void Refiner::reset(const GraphView& graph, int height) {
     level_.resize(height + 1), free_.resize(height + 1), weight_to_.resize(height + 1), touched_.resize(height + 1);
     queue_.resize(height + 1), queued_.resize(height + 1), waiting_.resize(height + 1), leave_.resize(height + 1);
     for (int l = 0; l <= height; ++l) free_[l].clear(), queue_[l].clear(), level_[l].clear();
+    home_.resize(graph.num_nodes);
     moves_.clear();
 }
 
@@ -92,7 +94,16 @@ void Refiner::load_clustered(const GraphView& graph, int height, const Clusterer
 
 // Weights inside and logs, from parents and volumes.
 void Refiner::sum_up() {
-    inverse_total_ = 1 / std::max(1.0, static_cast<double>(level_[height_][0].volume));
+    const Weight total = level_[height_][0].volume;
+    inverse_total_ = 1 / std::max(1.0, static_cast<double>(total));
+    if (static_cast<Weight>(logs_.size()) != total + 1) {  // a graph comes here several times
+        logs_.clear();
+        if (total < kFewVolumes) {
+            std::vector<double> logs(total + 1, 0);
+            for (Weight v = 1; v <= total; ++v) logs[v] = log_share(v);
+            logs_.swap(logs);
+        }
+    }
     for (Node u = 0; u < graph_.num_nodes; ++u) {
         for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
             if (graph_.indices[e] < u) continue;
