@@ -29,7 +29,8 @@ from sepool.bench.graphs import load_graphs, load_trees
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Rows
 from sepool.bench.run import Plan, run
-from sepool.bench.trainer import HEIGHT, make_lockstep
+from sepool.bench.systems import HEIGHT
+from sepool.bench.trainer import make_lockstep
 from sepool.edges import pointers
 from sepool.nn import SEPG
 from sepool.packing import pack_blocks

@@ -247,3 +247,8 @@ def test_trees_of_a_slice():
         row, col = torch.cat([graph.edge_index for graph in some], 1).numpy()
         blocks = pack(trees[part], EdgeBlocks(counts, row, col))
         assert all(map(torch.equal, blocks, [graph.tree for graph in whole[part]]))
+
+
+def test_only_data_has_a_hierarchy():
+    with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got int"):
+        hierarchy(5)

@@ -128,7 +128,9 @@ class TestBadInput:
             as_graph(([(0, 1), (1, 2)], [1, "x"]))
 
     def test_names_of_weights_where_there_are_none(self):
-        with pytest.raises(ValueError, match="weight='w' names an attribute of edges, which a li"):
+        with pytest.raises(
+            ValueError, match="leave it out for a list, or pass None to ignore weights"
+        ):
             as_graph([(0, 1)], weight="w")
 
     def test_edge_index_of_shape_2_m(self):

@@ -79,7 +79,7 @@ def test_the_error_names_the_graph_among_graphs_of_many_kinds():
 
 
 def test_numbers_of_nodes_that_are_not_whole():
-    with pytest.raises(TypeError, match="integer"):
+    with pytest.raises(TypeError, match=r"num_nodes must be a whole number, got 2\.7"):
         as_graph_batch([np.array([[0, 1]])], num_nodes=[2.7])
 
 
@@ -100,3 +100,28 @@ def test_arrays_that_could_be_something_else():
     with pytest.raises(ValueError, match="graph 1: an array of shape"):
         as_graph_batch([np.array([[0, 1, 5]]), ends, ends])
     assert len(as_graph_batch([np.array([[0, 1, 2]]), np.array([[1, 2, 5]])])) == 2
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+def test_a_single_graph_is_no_list(kind):
+    package = pytest.importorskip(kind)
+    graph = package.Graph([(0, 1), (1, 2)])
+    with pytest.raises(TypeError, match="got a single Graph; coding_tree takes one"):
+        as_graph_batch(graph)
+    with pytest.raises(TypeError, match="expected a list of graphs, got NoneType"):
+        as_graph_batch(None)
+
+
+def test_a_weight_that_some_graphs_have():
+    nx = pytest.importorskip("networkx")
+    heavy, plain = nx.Graph([(0, 1, {"cost": 5})]), nx.path_graph(3)
+    batch = as_graph_batch([heavy, plain], weight="cost")
+    assert [batch[i].total_volume for i in range(2)] == [10, 4]
+    with pytest.raises(ValueError, match="no edge has the attribute 'cots'; edges have cost"):
+        as_graph_batch([heavy, plain], weight="cots")
+
+
+def test_arrays_have_no_weights_by_name():
+    pair = np.array([[0, 1]])
+    with pytest.raises(ValueError, match="leave it out for a ndarray, or pass None"):
+        as_graph_batch([pair, pair], weight="cost")

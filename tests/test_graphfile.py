@@ -257,3 +257,9 @@ def test_nothing_in_a_file_is_executed(tmp_path):
     save_graphs(path, molecules(2))
     with zipfile.ZipFile(path) as archive:
         assert all(name.endswith(".npy") for name in archive.namelist())
+
+
+@pytest.mark.parametrize("graphs", [5, Data(num_nodes=2)])
+def test_what_is_no_list_of_graphs(tmp_path, graphs):
+    with pytest.raises(TypeError, match=r"expected a list of graphs, got (int|Data)"):
+        save_graphs(tmp_path / "graphs.npz", graphs)

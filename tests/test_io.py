@@ -73,7 +73,11 @@ def test_commas_allow_blanks_in_names(write):
         ('"the ""Rock""",Paris', ('the "Rock"', "Paris")),
         ('5" disk,Paris', ('5" disk', "Paris")),
         ('"New York"', ("New York",)),
-        ('"ann" "bob"', ('"ann"', '"bob"')),  # between blanks, marks are part of a name
+        ('"ann" "bob"', ("ann", "bob")),
+        ('"New York"  Paris 2', ("New York", "Paris")),
+        ('"ann" bob\n"ann"\n', ("ann", "bob")),
+        ('"the ""Duke""" ann', ('the "Duke"', "ann")),
+        ('5" 6"', ('5"', '6"')),
     ],
 )
 def test_names_in_quotation_marks(write, line, names):
@@ -87,7 +91,9 @@ def test_numbers_in_quotation_marks_are_numbers(write):
 
 @pytest.mark.parametrize("line", ['"New York,Paris', '"New" York,Paris'])
 def test_quotation_marks_out_of_place(write, line):
-    with pytest.raises(ValueError, match=r":2: a name in quotation marks ends before a comma, got"):
+    with pytest.raises(
+        ValueError, match=r":2: a closing quotation mark must stand before a comma or at the end"
+    ):
         read_edge_list(write(f"a,b\n{line}\n"))
 
 

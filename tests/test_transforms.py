@@ -374,3 +374,8 @@ def test_lazy_names():
 def test_one_graph_is_no_list():
     with pytest.raises(TypeError, match="for one graph call the transform itself"):
         AddCodingTree(2).apply_all(molecules(1)[0])
+
+
+def test_what_is_no_list_of_graphs():
+    with pytest.raises(TypeError, match="expected a list of graphs, got int"):
+        AddCodingTree(2).apply_all(5)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_levels_that_do_not_exist(tree, method, level):
 def test_more_that_does_not_exist(tree):
     with pytest.raises(ValueError, match="level must be 1 to 3, got 0"):
         tree.assignment(0)
-    with pytest.raises(ValueError, match="clusters 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="cluster must be 0 to 1, got 2"):
         tree.members(2, 2)
 
 
@@ -191,6 +192,25 @@ class TestLabelsByNode:
         found = CodingTree.from_levels(bridge, [fine, {i: i // 3 for i in range(6)}])
         assert found == CodingTree.from_levels(bridge, [[0, 0, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
 
+    def test_what_networkx_yields(self, bridge):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([tuple(map(int, pair)) for pair in bridge])
+        communities = nx.community
+        for labels in (
+            communities.label_propagation_communities(graph),  # values of a dictionary
+            iter(self.COMMUNITIES),
+            communities.louvain_partitions(graph, seed=1),  # levels, one after the other
+        ):
+            assert CodingTree.from_levels(graph, labels).num_nodes == 6
+
+    def test_clusterings_of_igraph(self, bridge):
+        igraph = pytest.importorskip("igraph")
+        graph = igraph.Graph([tuple(map(int, pair)) for pair in bridge])
+        levels = graph.community_multilevel(return_levels=True)
+        found = CodingTree.from_levels(graph, levels)
+        assert found == CodingTree.from_levels(graph, [level.membership for level in levels])
+        assert found.height == len(levels) + 1
+
     def test_nodes_by_their_names(self):
         nx = pytest.importorskip("networkx")
         graph = nx.Graph([(("c", 1), ("c", 2)), (("c", 2), "x"), ("x", 7)])
@@ -240,6 +260,12 @@ def test_equal_trees_are_equal(bridge, tree):
     assert tree != sepool.coding_tree(bridge, height=2)
     assert tree != CodingTree.from_levels(bridge, [0, 0, 1, 1, 1, 1])
     assert tree != "tree"
+    for name in ("volume", "cut"):
+        assert tree != replace(tree, **{name: getattr(tree, name) + 1})
+    assert tree != replace(tree, names=tuple("abcdef"))
+    wide = replace(tree, parent=tree.parent.astype(np.int64))
+    assert tree == wide
+    assert hash(tree) == hash(wide)
 
 
 class TestBatch:

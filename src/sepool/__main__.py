@@ -12,7 +12,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        if sys.argv[1:2] == ["doctor"]:
+        if "doctor" in sys.argv[1:3]:
             from sepool.cli_doctor import examine
 
             sys.exit(examine("--json" in sys.argv))

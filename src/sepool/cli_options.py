@@ -81,7 +81,7 @@ class Search:
             return as_graph(path, weight=weight, self_loops=self.self_loops)
         except ValueError as error:
             text = str(error)
-            raise ValueError(text if text.startswith(path) else f"{path}: {text}") from None
+            raise ValueError(text if text.startswith(f"{path}:") else f"{path}: {text}") from None
 
     def find(self, path: str) -> Found:
         """The graph in a file and its tree; shows on a terminal how far it is."""

@@ -25,6 +25,10 @@ Rows = tuple[  # indptr, indices, weights, loops, unit
 ]
 
 
+class NoSuchAttribute(ValueError):
+    """No edge of a graph has the attribute that shall hold the weights."""
+
+
 class Edges(NamedTuple):
     """A list of edges, as every reader hands it on."""
 
@@ -90,8 +94,9 @@ def from_networkx(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
     v = np.fromiter((ids[row[1]] for row in rows), np.int64, len(rows))
     w = as_weights([row[2] for row in rows], len(rows)) if weight else None
     if weight not in (None, WEIGHT) and rows:
-        there = dict.fromkeys(key for *_, data in graph.edges(data=True) for key in data)
-        _refuse_unknown(weight, there)
+        every = [data for *_, data in graph.edges(data=True)]
+        if not any(weight in data for data in every):
+            _refuse_unknown(weight, dict.fromkeys(key for data in every for key in data))
     plain = list(ids) == list(range(len(ids)))
     return Edges(u, v, w, len(ids), names=None if plain else tuple(map(str, ids)))
 
@@ -232,7 +237,7 @@ def _refuse_unknown(weight: str, there: Collection[str]) -> None:
     """A name that no edge knows is misspelt; that of the default may be missing."""
     if weight not in there:
         known = f"edges have {', '.join(map(str, there))}" if there else "edges have none"
-        raise ValueError(f"no edge has the attribute {weight!r}; {known}")
+        raise NoSuchAttribute(f"no edge has the attribute {weight!r}; {known}")
 
 
 def _refuse_directed(directed: bool, symmetrise: bool, kind: str) -> None:

@@ -5,25 +5,21 @@ Only the edges are read by the core; what it says of its trees plays no part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from sepool.graph import as_graph
-from sepool.levels import check_graph
+from sepool.levels import Labels, check_graph
 from sepool.tree import CodingTree
 
 
-def structural_entropy(
-    graph: Any, tree_or_labels: CodingTree | ArrayLike | Sequence[ArrayLike]
-) -> float:
+def structural_entropy(graph: Any, tree_or_labels: CodingTree | Labels) -> float:
     """The structural entropy of a graph on a coding tree, in bits (Eq. 3 of the paper).
 
     Args:
         graph: anything `sepool.as_graph` takes; call that first if it needs options.
         tree_or_labels: a `sepool.CodingTree`, or labels as `sepool.CodingTree.from_levels` takes
-            them: the cluster of every node, or several such arrays, finest first.
+            them: the cluster of every node, also as a dictionary or as sets of nodes; or several
+            of these, finest first.
 
     Returns:
         The sum over all nodes of the tree but the root of ``g / V log2(p / v)``: ``v``, ``p`` and

@@ -146,6 +146,11 @@ def as_graph(
 
 def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
     """The edges of one object, whatever it is."""
+    if weight not in (None, WEIGHT) and not has_attributes(type(graph)):
+        raise ValueError(
+            f"weight={weight!r} names an edge attribute, which networkx and igraph graphs have; "
+            f"leave it out for a {type(graph).__name__}, or pass None to ignore weights"
+        )
     if isinstance(graph, (np.ndarray, list)):
         edges = from_array(graph, None, num_nodes)
     elif isinstance(graph, tuple) and len(graph) == 2:
@@ -161,9 +166,6 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
             f"cannot read a graph from {kind}; expected a networkx or igraph graph, a SciPy sparse "
             f"matrix, a PyG Data, an array of edges or the path of a file{hint}"
         )
-    if weight not in (None, WEIGHT) and not has_attributes(type(graph)):
-        kind = type(graph).__name__
-        raise ValueError(f"weight={weight!r} names an attribute of edges, which a {kind} has not")
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
     return edges if weight else edges._replace(w=None)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.arguments import whole_number
 from sepool.edges import (
     WEIGHT,
     Edges,
+    NoSuchAttribute,
     concatenate,
     from_array,
     is_doubtful,
@@ -91,10 +92,11 @@ def as_graph_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
-    single = isinstance(graphs, (Graph, str, os.PathLike)) or reader(type(graphs)) is not None
-    if single or not isinstance(graphs, Iterable):
-        kind = type(graphs).__name__
+    kind = type(graphs).__name__
+    if isinstance(graphs, (Graph, str, os.PathLike)) or reader(type(graphs)) is not None:
         raise TypeError(f"expected a list of graphs, got a single {kind}; coding_tree takes one")
+    if not isinstance(graphs, Iterable):
+        raise TypeError(f"expected a list of graphs, got {kind}")
     graphs = list(graphs)
     if num_nodes is not None and len(num_nodes) != len(graphs):
         raise ValueError(f"num_nodes has {len(num_nodes)} entries for {len(graphs)} graphs")
@@ -103,16 +105,22 @@ def as_graph_batch(
         return batch
 
     parts: list[Edges | Graph] = []
+    lacking: list[NoSuchAttribute] = []
     for i, graph in enumerate(graphs):
         n = None if num_nodes is None else num_nodes[i]
         try:
             parts.append(
                 graph if isinstance(graph, Graph) else read_graph(graph, n, weight, symmetrise)
             )
+        except NoSuchAttribute as error:  # one of the others may have it
+            lacking.append(error)
+            parts.append(read_graph(graph, n, None, symmetrise))
         except TypeError as error:
             raise TypeError(f"graph {i}: {error}") from None
         except ValueError as error:
             raise ValueError(f"graph {i}: {error}") from None
+    if lacking and len(lacking) == len(graphs):
+        raise lacking[0]
     lists = [part for part in parts if isinstance(part, Edges)]
     if len(lists) == len(parts) and len({edges.both for edges in lists}) == 1:
         nodes = pointers([edges.num_nodes for edges in lists])
@@ -126,16 +134,21 @@ def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
     """The fast way in, for NumPy edge arrays of one shape; None for anything else."""
-    if set(map(type, graphs)) != {np.ndarray} or any(map(is_doubtful, graphs)):
+    plain = weight in (None, WEIGHT) and set(map(type, graphs)) == {np.ndarray}
+    if not plain or any(map(is_doubtful, graphs)):
         return None
     try:
         edges = from_array(np.concatenate(graphs))
     except (TypeError, ValueError):
         return None  # the slow way finds out which graph it is
     ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
-    nodes = pointers(_counts(edges, ends) if num_nodes is None else list(map(index, num_nodes)))
+    nodes = pointers(_counts(edges, ends) if num_nodes is None else _sizes(num_nodes))
     w = edges.w if weight else None
     return GraphBatch(nodes, *sorted_rows(nodes, ends, edges.u, edges.v, w, False, self_loops))
+
+
+def _sizes(num_nodes: Sequence[int]) -> list[int]:
+    return [whole_number("num_nodes", number, 0) for number in num_nodes]
 
 
 def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:

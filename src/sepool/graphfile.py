@@ -163,7 +163,7 @@ def _as_dataset(graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset:
     if isinstance(graphs, InMemoryDataset):
         return graphs if graphs._indices is None else graphs.copy()
     if isinstance(graphs, Data) or not isinstance(graphs, Iterable):
-        raise TypeError(f"expected a list of graphs, got a single {type(graphs).__name__}")
+        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
     graphs = list(graphs)
     if not graphs:
         raise ValueError("there are no graphs to save")

@@ -27,7 +27,7 @@ Names = tuple[str, ...] | None
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-_QUOTED = re.compile(r'"[^"]*"')
+_WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _HEADERS = (
     *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
     *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
@@ -150,18 +150,21 @@ def _parse(line: bytes, first: bool) -> tuple[list[str], float]:
 
 
 def _fields(text: str) -> list[str]:
-    """What a line has between commas or, without any, between blanks.
+    """What a line has between commas or, without any, between blanks; marks around it go.
 
-    >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"Washington, D.C."')
-    (['ann', 'bob', '2'], ['New York', 'Paris'], ['Washington, D.C.'])
+    >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
+    (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
     """
-    if '"' not in text or not ("," in text or _QUOTED.fullmatch(text)):
+    if '"' not in text:
         return [field.strip() for field in text.split(",")] if "," in text else text.split()
+    if "," not in text:
+        return [word or quoted.replace('""', '"') for quoted, word in _WORD.findall(text)]
     try:
         fields = next(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
         raise ValueError(
-            f"a name in quotation marks ends before a comma, got {text[:80]!r}"
+            "a closing quotation mark must stand before a comma or at the end of the line, got "
+            f"{text[:80]!r}"
         ) from None
     return [field.strip() for field in fields]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sepool.graph import Graph
 
 if TYPE_CHECKING:
     from sepool.tree import CodingTree
+
+Labels = ArrayLike | Mapping[Any, Any] | Iterable[Any]  # as `as_levels` takes them
+MISSING = object()
 
 
 def as_levels(labels: Any, graph: Graph) -> list[NDArray[Any]]:
@@ -32,23 +35,32 @@ def as_levels(labels: Any, graph: Graph) -> list[NDArray[Any]]:
 
 def _apart(labels: Any) -> list[Any]:
     """The levels of what may be one level or several."""
-    labels = getattr(labels, "membership", labels)  # a clustering of igraph or leidenalg
+    labels = _listed(labels)
     if isinstance(labels, Mapping) or _are_communities(labels):
         return [labels]
-    rows = labels if isinstance(labels, (list, tuple)) else np.atleast_1d(labels)
-    single = len(rows) > 0 and not isinstance(rows[0], Mapping) and not _are_communities(rows[0])
-    return [rows] if single and np.ndim(rows[0]) == 0 else list(rows)
+    rows = labels if isinstance(labels, list) else np.atleast_1d(labels)
+    first = _listed(rows[0]) if len(rows) else []  # a look at all would take long
+    several = isinstance(first, (Mapping, list)) or np.ndim(first) > 0
+    return [_listed(row) for row in rows] if several else [rows]
+
+
+def _listed(labels: Any) -> Any:
+    """Clusterings of igraph and leidenalg by their labels, and what networkx yields as a list."""
+    labels = getattr(labels, "membership", labels)
+    return list(labels) if isinstance(labels, (tuple, ValuesView, Iterator)) else labels
 
 
 def _are_communities(level: Any) -> bool:
     """Whether a level is given as networkx does: a list of sets of nodes."""
-    some = isinstance(level, (list, tuple)) and len(level) > 0
-    return some and all(isinstance(part, (set, frozenset)) for part in level)
+    return (
+        isinstance(level, list)
+        and len(level) > 0
+        and all(isinstance(part, (set, frozenset)) for part in level)
+    )
 
 
 def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
     """The labels of one level in the order of the nodes, also where it is told node by node."""
-    level = getattr(level, "membership", level)
     if isinstance(level, Mapping):
         told = list(level.items())
     elif _are_communities(level):
@@ -59,16 +71,16 @@ def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
     place = {name: i for i, name in enumerate(names)}
     if len(place) < graph.num_nodes:
         raise ValueError("two nodes have the same name; give labels in the order of the nodes")
-    found: list[Any] = [None] * graph.num_nodes
+    found: list[Any] = [MISSING] * graph.num_nodes
     for node, label in told:
         i = place.get(node if graph.names is None else str(node))
         if i is None:
             raise ValueError(f"the labels have a node {node!r}, which is not in the graph")
-        if found[i] is not None:
+        if found[i] is not MISSING:
             raise ValueError(f"node {node!r} has two labels, {found[i]!r} and {label!r}")
         found[i] = label
-    if None in found:
-        raise ValueError(f"node {names[found.index(None)]!r} has no label")
+    if MISSING in found:
+        raise ValueError(f"node {names[found.index(MISSING)]!r} has no label")
     return np.asarray(found)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
 from sepool.extras import needs
 from sepool.graph import as_graph
 from sepool.io import StrPath
-from sepool.levels import as_levels, assignments_of, volumes_and_cuts
+from sepool.levels import Labels, as_levels, assignments_of, volumes_and_cuts
 from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
 
 
@@ -90,9 +90,7 @@ class CodingTree:
             >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).members(1, 1)
             array([2, 3])
         """
-        if not 0 <= cluster < self.num_clusters(level):
-            count = self.num_clusters(level)
-            raise ValueError(f"level {level} has the clusters 0 to {count - 1}, not {cluster}")
+        whole_number("cluster", cluster, 0, self.num_clusters(level) - 1)
         return np.flatnonzero(self.labels(level) == cluster)
 
     def communities(self, level: int, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
@@ -149,7 +147,7 @@ class CodingTree:
         return bits
 
     @classmethod
-    def from_levels(cls, graph: Any, labels: ArrayLike | Sequence[ArrayLike]) -> CodingTree:
+    def from_levels(cls, graph: Any, labels: Labels) -> CodingTree:
         """The coding tree of a clustering from elsewhere; its height is the number of levels + 1.
 
         Args:
@@ -238,7 +236,7 @@ class CodingTree:
         return alike and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
 
     def __hash__(self) -> int:
-        return hash((self.counts, self.parent.tobytes()))
+        return hash((tuple(self.counts), np.asarray(self.parent, np.int32).tobytes()))
 
     def __repr__(self) -> str:
         return (

@@ -85,9 +85,10 @@ def test_a_dataset_that_only_lies_in_the_folder(folder):
     assert len(finished("results", PROTOCOLS["table1"])) == 10
     wrong = run("reproduce", "table1", "--datasets", "PATSH", "--device", "cpu", code=2)
     assert "unknown dataset 'PATSH'; did you mean PATHS" in wrong.output
-    told = run("report").output
-    assert re.search(r"\| +PATHS +\|", told)
-    assert re.search(r"\nwrote report/report.md and \d+ more\n$", told)
+    told = run("report")
+    assert re.search(r"\| +PATHS +\|", told.stdout)
+    assert "wrote" not in told.stdout
+    assert re.search(r"^wrote report/report.md and \d+ more\n$", told.stderr)
 
 
 def test_data_by_environment(folder, monkeypatch):

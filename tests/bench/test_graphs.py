@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -114,3 +116,24 @@ def test_no_tree_is_a_root_above_all_nodes(tmp_path):
     forest = load_trees(tmp_path, graphs, "", 3)
     assert forest.height == 1
     assert not forest.parent.any()
+
+
+def test_threads_do_not_lose_stderr(tmp_path):
+    import sys
+    import threading
+
+    from sepool.bench.graphs import quiet
+
+    before, barrier = sys.stderr, threading.Barrier(2)
+
+    def load():
+        barrier.wait()
+        with quiet(tmp_path):
+            time.sleep(0.05)
+
+    threads = [threading.Thread(target=load) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sys.stderr is before

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pandas")
@@ -12,7 +13,7 @@ pytest.importorskip("matplotlib")
 import pandas as pd
 
 from sepool.bench.cells import Cell, Line, cells
-from sepool.bench.plots import accuracy_plot, curve_plot, depth_plot, write_plots
+from sepool.bench.plots import _loss_limit, accuracy_plot, curve_plot, depth_plot, write_plots
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.published import Published
 from sepool.bench.rows import Rows
@@ -108,7 +109,9 @@ def test_every_curve_has_a_panel_of_its_own(units, protocol):
         box = axis.get_tightbbox()
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1
         assert frame.y0 <= box.y0 < box.y1 <= frame.y1
-    labelled = [axis for axis in figure.axes if axis.xaxis.get_tick_params()["labelbottom"]]
+    labelled = [
+        axis for axis in figure.axes if axis.xaxis.get_major_ticks()[0].label1.get_visible()
+    ]
     assert labelled == figure.axes[-6:], "those with nothing below them"
 
 
@@ -152,3 +155,12 @@ def test_depths_of_a_table(name, what, write, tmp_path):
 
 def test_nothing_to_draw(protocol, tmp_path):
     assert write_plots(protocol, [cell("GCN", "MUTAG")], [], tmp_path) == []
+
+
+@pytest.mark.parametrize("floor", [0.0, 1e-4])
+def test_losses_at_the_floor_do_not_hide_the_descent(floor):
+    curve = np.array([(5.0, 5.0)] + [(floor, floor)] * 20)
+    top, cut = _loss_limit([curve])
+    assert (top, cut) == (5.25, False)
+    spike = np.array([(floor, floor)] * 20 + [(5.0, 5.0)])
+    assert _loss_limit([spike])[0] > 0

@@ -328,3 +328,9 @@ def test_what_is_no_number_and_no_convolution():
             SEPG(5, 8, 3, conv=conv)
     with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got NoneType"):
         SEPG(5, 8, 3)(None)
+
+
+@pytest.mark.parametrize("options", [{"blocks": 1.5}, {"blocks": True}, {"height": 2.5}])
+def test_whole_numbers(options):
+    with pytest.raises(TypeError, match=r"(blocks|height) must be a whole number, got "):
+        SEPG(5, 8, 3, **options)

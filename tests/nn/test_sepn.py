@@ -303,7 +303,7 @@ def test_bad_input():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"blocks": 0}, r"blocks must be 1 to 1 \(height\), got 0"),
+        ({"blocks": 0}, "blocks must be at least 1, got 0"),
         ({"blocks": 3, "height": 2}, r"blocks must be 1 to 2 \(height\), got 3"),
         ({"skip": "gate"}, "skip must be one of concat, add, none, got 'gate'"),
         ({"reduce": "median"}, "reduce must be one of sum, mean, max, sym, got 'median'"),
@@ -316,10 +316,16 @@ def test_bad_input():
         ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
         ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
         ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),
-        ({"propagate": -1}, "propagate must be 0 or more, got -1"),
+        ({"propagate": -1}, "propagate must be at least 0, got -1"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
+        SEPN(5, 8, 3, **options)
+
+
+@pytest.mark.parametrize("options", [{"blocks": 1.5}, {"blocks": True}, {"height": 2.5}])
+def test_whole_numbers(options):
+    with pytest.raises(TypeError, match=r"(blocks|height) must be a whole number, got "):
         SEPN(5, 8, 3, **options)

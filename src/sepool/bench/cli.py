@@ -133,7 +133,7 @@ def report(
             print_json({"tables": [asdict(table) for table in page.tables], "files": page.files})
         else:
             print(page.text)
-            print(f"wrote {page.files[-1]} and {len(page.files) - 1:,} more")
+            _note(f"wrote {page.files[-1]} and {len(page.files) - 1:,} more")
 
 
 def list_(what: What, as_json: Json = False) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from sepool.treecache import cached_trees
 
 Ints = NDArray[np.int64]
 FORMAT, VERSION = "sepool-graph-set", 1
+_STDERR = Lock()  # one thread at a time puts it aside, or it would stay there
 BLEND = 0.5  # how much the features count in trees that see them
 
 
@@ -163,7 +165,7 @@ def shuffled(forest: Forest) -> Forest:
 @contextmanager
 def quiet(raw: Path) -> Iterator[None]:
     """Lets PyG say what it does only where it has to download the raw files."""
-    with redirect_stderr(StringIO()) if raw.is_dir() else nullcontext():
+    with _STDERR, redirect_stderr(StringIO()) if raw.is_dir() else nullcontext():
         yield
 
 

@@ -10,15 +10,19 @@ from textwrap import fill
 from typing import Any, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from sepool.bench.cells import Cell, Line
 from sepool.bench.protocols import Protocol
 from sepool.bench.units import Unit
-from sepool.viz.figures import HALO, new_figure, save_figure
+from sepool.extras import needs
+
+with needs("bench", "sepool.bench.plots"):
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    from sepool.viz.figures import HALO, new_figure, save_figure
 
 Curve = tuple[Unit, list[tuple[float, float]]]
 Losses = NDArray[np.float64]  # a row an epoch: training, validation
@@ -187,7 +191,7 @@ def _loss_limit(curves: Sequence[Losses]) -> tuple[float, bool]:
 
     A single spike would flatten all the rest: values far out by Tukey's rule (three times the
     distance between the quartiles above the upper one) do not count, if they are far higher. The
-    lowest validation loss of every training stays in view.
+    lowest validation loss of every training stays in view, and where trainings usually begin.
     """
     values = np.concatenate([losses.ravel() for losses in curves])
     values = values[np.isfinite(values)]
@@ -196,8 +200,11 @@ def _loss_limit(curves: Sequence[Losses]) -> tuple[float, bool]:
     low, high = np.quantile(values, [0.25, 0.75])
     validation = [losses[:, 1][np.isfinite(losses[:, 1])] for losses in curves]
     lowest = max((found.min() for found in validation if found.size), default=0.0)
-    fence, highest = float(max(high + 3 * (high - low), 1.2 * lowest)), float(values.max())
-    return (fence, True) if highest > 3 * fence else (1.05 * highest or 1.0, False)
+    starts = [losses[0].max() for losses in curves if np.isfinite(losses[0]).all()]
+    usual = float(np.median(starts)) if starts else 0.0
+    fence = float(max(high + 3 * (high - low), 1.2 * lowest, usual))
+    highest = float(values.max())
+    return (fence, True) if highest > 3 * fence > 0 else (1.05 * highest or 1.0, False)
 
 
 def _title(protocol: Protocol, unit: Unit) -> str:

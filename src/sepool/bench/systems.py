@@ -11,7 +11,7 @@ from sepool.bench.units import Config
 if TYPE_CHECKING:
     from torch import nn
 
-HEIGHT = 3  # of the trees that SEP-G pools along
+HEIGHT, LAYERS = 3, 3  # of the trees that SEP-G pools along; its convolutions
 
 
 class Build(Protocol):
@@ -79,6 +79,7 @@ def _sep_g(
         config.hidden,
         classes,
         height=HEIGHT,
+        layers=LAYERS,
         conv=config.conv,
         blocks=config.blocks,
         readout=config.readout,

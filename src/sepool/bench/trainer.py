@@ -17,11 +17,9 @@ from sepool.bench.lockstep import Lockstep, Split
 from sepool.bench.node_trainer import group_node_units, make_node_lockstep
 from sepool.bench.protocols import Protocol, system_of
 from sepool.bench.store import GraphStore
-from sepool.bench.systems import HEIGHT, SYSTEMS
+from sepool.bench.systems import HEIGHT, LAYERS, SYSTEMS
 from sepool.bench.units import Config, Result, Unit
 from sepool.nn.convs import CONVS
-
-LAYERS = 3
 
 
 def train(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from sepool.arguments import one_of
+from sepool.arguments import one_of, whole_number
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
@@ -63,10 +63,8 @@ class SEPAutoencoder(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
-        if layers < 1:
-            raise ValueError(f"layers must be at least 1, got {layers}")
-        if level < 1:
-            raise ValueError(f"level must be at least 1, got {level}")
+        whole_number("layers", layers, 1)
+        whole_number("level", level, 1)
         self.in_channels, self.hidden, self.replicas = in_channels, hidden, replicas
         self.level = level
         self.reduce = one_of("reduce", reduce, ("sum", "mean", "max"))

@@ -100,8 +100,8 @@ class SEPG(nn.Module):
         whole_number("hidden", hidden, 2)
         whole_number("height", height, 1)
         layers = max(LAYERS, height) if layers is None else whole_number("layers", layers, 1)
-        blocks = min(layers, height) if blocks is None else blocks
-        if not 0 <= blocks <= min(layers, height):
+        blocks = min(layers, height) if blocks is None else whole_number("blocks", blocks, 0)
+        if blocks > min(layers, height):
             raise ValueError(
                 f"blocks must be at most {layers} (layers) and {height} (height), got {blocks}"
             )

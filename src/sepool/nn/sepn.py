@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from sepool.arguments import one_of
+from sepool.arguments import one_of, whole_number
 from sepool.data import hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
@@ -103,11 +103,11 @@ class SEPN(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
-        height = blocks + 1 if height is None else height
-        if not 1 <= blocks <= height:
+        whole_number("blocks", blocks, 1)
+        height = blocks + 1 if height is None else whole_number("height", height, 1)
+        if blocks > height:
             raise ValueError(f"blocks must be 1 to {height} (height), got {blocks}")
-        if propagate < 0:
-            raise ValueError(f"propagate must be 0 or more, got {propagate}")
+        whole_number("propagate", propagate, 0)
         if not 0 <= teleport <= 1:
             raise ValueError(f"teleport must be 0 to 1, got {teleport}")
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
