@@ -17,9 +17,7 @@ from sepool.graph import Graph, as_graph
 from sepool.io import StrPath
 from sepool.progress import progress_bar
 from sepool.tree import CodingTree
-from sepool.treefile import TreeFormatError, read_tree
-
-TREE_FILES = (".json", ".npz")
+from sepool.treefile import SUFFIXES, TreeFormatError, read_tree
 
 GraphFile = Annotated[
     str,
@@ -96,7 +94,7 @@ class Search:
 
 def is_tree_file(path: str) -> bool:
     """Whether a file is one of a tree, by its name."""
-    return os.path.splitext(path)[1].lower() in TREE_FILES
+    return os.path.splitext(path)[1].lower() in SUFFIXES
 
 
 def _refuse_tree(path: str) -> None:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sepool.io import StrPath, atomic_write
 
 FORMAT, VERSION = "sepool-tree", 1
+SUFFIXES = (".json", ".npz")
 
 
 class TreeFormatError(ValueError):
@@ -52,8 +53,8 @@ def tree_suffix(path: StrPath) -> str:
         ValueError: a tree file ends in .json or .npz, got 'tree.txt'
     """
     suffix = os.path.splitext(path)[1].lower()
-    if suffix not in (".json", ".npz"):
-        raise ValueError(f"a tree file ends in .json or .npz, got {os.fspath(path)!r}")
+    if suffix not in SUFFIXES:
+        raise ValueError(f"a tree file ends in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}")
     return suffix
 
 
