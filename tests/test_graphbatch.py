@@ -118,7 +118,7 @@ def test_a_weight_that_some_graphs_have():
     batch = as_graph_batch([heavy, plain], weight="cost")
     assert [batch[i].total_volume for i in range(2)] == [10, 4]
     with pytest.raises(ValueError, match="no edge has the attribute 'cots'; edges have cost"):
-        as_graph_batch([heavy, plain], weight="cots")
+        as_graph_batch([heavy, plain, nx.empty_graph(2)], weight="cots")
 
 
 def test_arrays_have_no_weights_by_name():

@@ -119,9 +119,9 @@ def as_graph_batch(
             raise TypeError(f"graph {i}: {error}") from None
         except ValueError as error:
             raise ValueError(f"graph {i}: {error}") from None
-    if lacking and len(lacking) == len(graphs):
-        raise lacking[0]
     lists = [part for part in parts if isinstance(part, Edges)]
+    if lacking and len(lacking) == sum(len(edges.u) > 0 for edges in lists):
+        raise lacking[0]
     if len(lists) == len(parts) and len({edges.both for edges in lists}) == 1:
         nodes = pointers([edges.num_nodes for edges in lists])
         ends = pointers([len(edges.u) for edges in lists])

@@ -41,7 +41,7 @@ def read_edge_list(path: StrPath) -> Edges:
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
     ``#`` or ``%`` are comments; a first line that names columns is refused. Nodes may have any
-    name, between commas also in quotation marks, as in ``"Washington, D.C.",Paris``: if all names
+    name, which may stand in quotation marks, as in ``"Washington, D.C.",Paris``: if all names
     are whole numbers the nodes are ordered by number, otherwise by first appearance.
 
     Args:
