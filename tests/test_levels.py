@@ -1,0 +1,145 @@
+"""Clusterings from elsewhere, in all the forms they come in."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import sepool
+from sepool import CodingTree
+
+
+class TestFromLevels:
+    def test_one_level_in_several_forms(self, bridge):
+        labels = np.array([7, 7, 7, -2, -2, -2])
+        for form in (
+            labels,
+            labels.tolist(),
+            tuple(labels),
+            [labels],
+            labels[None],
+            list("aaabbb"),
+        ):
+            tree = CodingTree.from_levels(bridge, form)
+            assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
+            assert tree.entropy == pytest.approx(1.6995, abs=1e-4)
+
+    def test_a_clustering_of_igraph(self, bridge):
+        graph = pytest.importorskip("igraph").Graph(bridge)
+        tree = CodingTree.from_levels(graph, graph.community_multilevel())
+        assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
+
+    def test_no_level(self, bridge):
+        assert CodingTree.from_levels(bridge, []).counts == (6, 1)
+
+    def test_siblings_become_neighbours_in_order_of_their_first_node(self):
+        edges = [(i, i + 1) for i in range(7)]
+        fine, coarse = [5, 4, 3, 2, 5, 4, 3, 2], [1, 0, 1, 0, 1, 0, 1, 0]
+        tree = CodingTree.from_levels(edges, [fine, coarse])
+        assert tree.labels(2).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+        assert tree.labels(1).tolist() == [0, 2, 1, 3, 0, 2, 1, 3]
+        assert tree.assignment(2).tolist() == [0, 0, 1, 1]
+
+    def test_weights_are_the_callers(self):
+        tree = CodingTree.from_levels([(0, 1, 0.5), (1, 2, 1e-3)], [0, 0, 1])
+        assert tree.volumes(1) == pytest.approx([1.001, 0.001])
+        assert tree.cuts(1) == pytest.approx([0.001, 0.001])
+
+    def test_a_level_may_be_one_cluster_or_all_single(self, bridge):
+        flat = sepool.one_dimensional_entropy(bridge)
+        tree = CodingTree.from_levels(bridge, [range(6), [0] * 6])
+        assert tree.counts == (6, 6, 1, 1)
+        assert tree.entropy == pytest.approx(flat)
+
+    def test_not_nested(self, bridge):
+        message = "cluster x of level 1 holds the nodes 1 and 3, which level 2 puts apart"
+        with pytest.raises(ValueError, match=message):
+            CodingTree.from_levels(bridge, [list("axxxbb"), [0, 0, 0, 1, 1, 1]])
+
+    def test_coarsest_first(self, bridge):
+        with pytest.raises(ValueError, match="finest first"):
+            CodingTree.from_levels(bridge, [[0, 0, 0, 1, 1, 1], range(6)])
+
+    @pytest.mark.parametrize(
+        "labels", [[0, 1], [[0, 0, 0, 1, 1, 1], [0] * 7], np.zeros((1, 2, 6), int)]
+    )
+    def test_wrong_length(self, bridge, labels):
+        with pytest.raises(ValueError, match=r"expected 6 labels, one a node, got shape"):
+            CodingTree.from_levels(bridge, labels)
+
+    @pytest.mark.parametrize("labels", [[0.5] * 6, [None] * 6, [{0, 1, 2}, 3], 3.0])
+    def test_wrong_kind(self, bridge, labels):
+        with pytest.raises(TypeError, match="labels must be integers or strings"):
+            CodingTree.from_levels(bridge, labels)
+
+
+class TestLabelsByNode:
+    COMMUNITIES: ClassVar = [{0, 1, 2}, {3, 4, 5}]
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            COMMUNITIES,
+            tuple(map(frozenset, COMMUNITIES)),
+            {node: i // 3 for i, node in enumerate(range(6))},
+            {5: "b", 4: "b", 3: "b", 2: "a", 1: "a", 0: "a"},
+            [COMMUNITIES],
+        ],
+    )
+    def test_the_same_as_an_array(self, bridge, labels):
+        found = CodingTree.from_levels(bridge, labels)
+        assert found == CodingTree.from_levels(bridge, [0, 0, 0, 1, 1, 1])
+
+    def test_two_levels(self, bridge):
+        fine = [{0, 1}, {2}, {3, 4, 5}]
+        found = CodingTree.from_levels(bridge, [fine, {i: i // 3 for i in range(6)}])
+        assert found == CodingTree.from_levels(bridge, [[0, 0, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
+
+    def test_what_networkx_yields(self, bridge):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([tuple(map(int, pair)) for pair in bridge])
+        communities = nx.community
+        for labels in (
+            communities.label_propagation_communities(graph),  # values of a dictionary
+            iter(self.COMMUNITIES),
+            communities.louvain_partitions(graph, seed=1),  # levels, one after the other
+        ):
+            assert CodingTree.from_levels(graph, labels).num_nodes == 6
+
+    def test_clusterings_of_igraph(self, bridge):
+        igraph = pytest.importorskip("igraph")
+        graph = igraph.Graph([tuple(map(int, pair)) for pair in bridge])
+        levels = graph.community_multilevel(return_levels=True)
+        found = CodingTree.from_levels(graph, levels)
+        assert found == CodingTree.from_levels(graph, [level.membership for level in levels])
+        assert found.height == len(levels) + 1
+
+    def test_nodes_by_their_names(self):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([(("c", 1), ("c", 2)), (("c", 2), "x"), ("x", 7)])
+        found = CodingTree.from_levels(graph, [{("c", 1), ("c", 2)}, {"x", 7}])
+        assert found.labels(1).tolist() == [0, 0, 1, 1]
+        assert found.communities(1, graph) == [{("c", 1), ("c", 2)}, {"x", 7}]
+        assert found.communities(1) == [{"('c', 1)", "('c', 2)"}, {"x", "7"}]
+
+    @pytest.mark.parametrize(
+        ("labels", "message"),
+        [
+            ([{0, 1, 2}, {3, 4}], "node 5 has no label"),
+            ([{0, 1, 2}, {2, 3, 4, 5}], "node 2 has two labels, 0 and 1"),
+            ([{0, 1, 2}, {3, 4, 5, 6}], "the labels have a node 6, which is not in the graph"),
+            ({0: 1}, "node 1 has no label"),
+            ({"0": 1}, "the labels have a node '0', which is not in the graph"),
+        ],
+    )
+    def test_what_is_missing_or_too_much(self, bridge, labels, message):
+        with pytest.raises(ValueError, match=message):
+            CodingTree.from_levels(bridge, labels)
+
+    def test_names_that_two_nodes_have(self):
+        nx = pytest.importorskip("networkx")
+        graph = nx.Graph([(1, "1"), ("1", 2)])
+        with pytest.raises(ValueError, match="two nodes have the same name"):
+            CodingTree.from_levels(graph, [{1, "1"}, {2}])

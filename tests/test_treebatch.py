@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sepool
+
+
+class TestBatch:
+    @pytest.fixture
+    def graphs(self, bridge) -> list[np.ndarray]:
+        edges = np.array(bridge)
+        return [edges, np.array([[0, 1]]), edges[:3]]
+
+    def test_it_is_a_sequence_of_what_single_calls_give(self, graphs):
+        trees = sepool.coding_trees(graphs, height=3)
+        assert (len(trees), trees.height) == (3, 3)
+        for tree, graph in zip(trees, graphs, strict=True):
+            alone = sepool.coding_tree(graph, height=3)
+            assert tree.counts == alone.counts
+            assert tree.parent.tolist() == alone.parent.tolist()
+            assert tree.volume.tolist() == alone.volume.tolist()
+            assert tree.cut.tolist() == alone.cut.tolist()
+            assert tree.entropy == alone.entropy
+        assert trees.entropy.tolist() == [tree.entropy for tree in trees]
+
+    def test_slices_are_batches(self, graphs):
+        trees = sepool.coding_trees(graphs, height=2)
+        back = trees[::-1]
+        assert repr(back) == "TreeBatch(trees=3, height=2)"
+        assert [tree.num_nodes for tree in back] == [3, 2, 6]
+        assert repr(back[1:][0]) == repr(trees[1])
+        assert len(trees[5:]) == 0
+
+    def test_index_errors(self, graphs):
+        trees = sepool.coding_trees(graphs)
+        assert repr(trees[-1]) == repr(trees[2])
+        for index in (3, -4):
+            with pytest.raises(IndexError):
+                trees[index]
+
+    def test_weights_are_the_callers_in_every_graph(self):
+        graphs = [np.array([[0, 1, 0.1], [1, 2, 0.25]]), np.array([[0, 1, 3000.0]])]
+        trees = sepool.coding_trees(graphs)
+        assert trees[0].volume[-1] == pytest.approx(0.7)
+        assert trees[1].volume[-1] == pytest.approx(6000)
+
+    def test_names_ride_along(self, tmp_path):
+        (tmp_path / "graph.txt").write_text("ann bob\n")
+        trees = sepool.coding_trees([[(0, 1)], tmp_path / "graph.txt"])
+        assert [tree.names for tree in trees] == [None, ("ann", "bob")]
+        assert trees[1:][0].names == ("ann", "bob")
