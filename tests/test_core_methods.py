@@ -80,6 +80,43 @@ def test_best_is_the_best_on_larger_graphs(n, edges, height):
     assert found["best"] <= found["paper"] + 1e-12
 
 
+def planted(clusters: int, size: int, inside: float, links: int, seed: int = 0) -> np.ndarray:
+    """Clusters of equal size, one after the other, and some edges between any two nodes."""
+    rng = np.random.default_rng(seed)
+    upper = np.column_stack(np.triu_indices(size, 1))
+    blocks = [upper[rng.random(len(upper)) < inside] + size * c for c in range(clusters)]
+    ends = rng.integers(0, clusters * size, (links, 2))
+    return np.unique(np.sort(np.concatenate([*blocks, ends]), axis=1), axis=0)
+
+
+@pytest.mark.parametrize("height", [2, 3])
+@pytest.mark.parametrize(
+    ("clusters", "size", "inside", "links"),
+    [
+        pytest.param(12, 30, 0.5, 600, id="dense"),
+        pytest.param(50, 100, 0.5, 5_000, id="large"),
+    ],
+)
+def test_best_finds_what_was_planted(clusters, size, inside, links, height):
+    """Dense and large graphs are merged in rounds, large ones are shaken with less patience."""
+    edges = planted(clusters, size, inside, links)
+    assert len(edges) > 100_000 or clusters < 50  # large is what the core takes for large
+    loops = np.repeat(np.arange(0, clusters * size, 7), 2).reshape(-1, 2)
+    weight = np.random.default_rng(1).integers(1, 4, len(edges) + len(loops)).astype(float)
+    for graph in (
+        sepool.as_graph(edges, num_nodes=clusters * size),
+        sepool.as_graph((np.concatenate([edges, loops]), weight), self_loops=True),
+    ):
+        tree = coding_tree(graph, height)
+        truth = np.repeat(np.arange(clusters), size)
+        if height == 2:
+            assert first_nodes(tree.labels(1)) == first_nodes(truth)
+        by_truth = sepool.CodingTree.from_levels(graph, [truth] * (height - 1))
+        assert tree.entropy <= by_truth.entropy + 1e-12
+        assert tree.entropy == pytest.approx(sepool.structural_entropy(graph, tree), abs=1e-9)
+        assert tree.entropy <= coding_tree(graph, height, method="fast").entropy
+
+
 @given(shapes.graphs(max_nodes=25), st.sampled_from(METHODS))
 def test_more_levels_never_hurt(graph, method):
     n, edges = graph

@@ -56,15 +56,12 @@ class Rounds {
     };
 
 public:
-    Rounds(const GraphView& graph, Tree& tree, const Control& control) : tree_(tree), control_(control), log_total_(0) {
-        Weight total = 0;
-        for (Node u = 0; u < graph.num_nodes; ++u) total += tree.volume[u];
-        log_total_ = static_cast<float>(std::log2(static_cast<double>(std::max<Weight>(total, 1))));
+    Rounds(const GraphView& graph, std::vector<Node> names, Weight total, Tree& tree, const Control& control)
+        : tree_(tree), control_(control), log_total_(static_cast<float>(std::log2(static_cast<double>(std::max<Weight>(total, 1))))),
+          name_(std::move(names)) {
         const Node n = graph.num_nodes;
-        name_.resize(n);
         volume_.resize(n);
-        std::iota(name_.begin(), name_.end(), 0);
-        for (Node u = 0; u < n; ++u) volume_[u] = static_cast<float>(tree.volume[u]);
+        for (Node u = 0; u < n; ++u) volume_[u] = static_cast<float>(tree.volume[name_[u]]);
         if (graph.weights) advance(n, graph.indptr, graph.indices, [&](Edge e) { return static_cast<W>(graph.weights[e]); });
         else advance(n, graph.indptr, graph.indices, One());
         while (next_.n > 0) {
@@ -283,14 +280,20 @@ private:
 
 }  // namespace
 
+void merge_by_rounds(const GraphView& items, std::vector<Node> names, Weight total, Tree& tree, const Control& control) {
+    const std::size_t size = tree.parent.size() + names.size() + 1;
+    tree.parent.reserve(size), tree.volume.reserve(size), tree.cut.reserve(size);
+    if (total <= std::numeric_limits<std::uint32_t>::max()) Rounds<std::uint32_t>(items, std::move(names), total, tree, control);
+    else Rounds<Weight>(items, std::move(names), total, tree, control);
+}
+
 void merge_by_rounds(const GraphView& graph, Tree& tree, const Control& control) {
     tree.start(graph);
-    const std::size_t size = 2 * static_cast<std::size_t>(graph.num_nodes) + 1;
-    tree.parent.reserve(size), tree.volume.reserve(size), tree.cut.reserve(size);
+    std::vector<Node> names(graph.num_nodes);
+    std::iota(names.begin(), names.end(), 0);
     Weight total = 0;
     for (const Weight v : tree.volume) total += v;
-    if (total <= std::numeric_limits<std::uint32_t>::max()) Rounds<std::uint32_t>(graph, tree, control);
-    else Rounds<Weight>(graph, tree, control);
+    merge_by_rounds(graph, std::move(names), total, tree, control);
     tree.close();
 }
 

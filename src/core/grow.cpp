@@ -19,6 +19,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
     label.assign(n, -1);
     to_taken_.assign(n, 0);
     to_cluster_.assign(n, 0);
+    key_.resize(n);
     // Next seed: the free node with the largest share of its edges to nodes already taken; the last to be reached, if several.
     struct Seed {
         double share;
@@ -28,15 +29,25 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
     std::priority_queue<Seed> seeds;
     Node arrivals = 0, count = 0, fresh = 0;
     const auto share = [&](Node u) { return static_cast<double>(to_taken_[u]) / static_cast<double>(std::max<Weight>(1, volume[u])); };
-    const auto take = [&](Node u, Node c) {
-        label[u] = c;
-        for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
-            const Node v = graph.indices[e];
-            to_taken_[v] += graph.weight(e);
-            if (label[v] < 0) seeds.push({share(v), arrivals++, v});
+    // Makes the first members a cluster. Who is next to several of them is reached by the last one: once, not once an edge.
+    const auto take = [&](std::size_t size, Node c) {
+        members_.resize(size);
+        for (const Node u : members_) {
+            label[u] = c;
+            for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) to_taken_[graph.indices[e]] += graph.weight(e);
         }
+        frontier_.clear();
+        for (auto u = members_.rbegin(); u != members_.rend(); ++u) {
+            for (Edge e = graph.indptr[*u + 1]; e-- > graph.indptr[*u];) {
+                const Node v = graph.indices[e];
+                if (label[v] >= 0 || to_cluster_[v] != 0) continue;
+                to_cluster_[v] = 1;
+                frontier_.push_back(v);
+            }
+        }
+        for (auto v = frontier_.rbegin(); v != frontier_.rend(); ++v) to_cluster_[*v] = 0, seeds.push({share(*v), arrivals++, *v});
     };
-    while (true) {
+    for (Node taken = 0; taken < n;) {  // seeds that are left over are never sorted out
         Node seed = -1;
         while (!seeds.empty() && seed < 0) {
             const Seed s = seeds.top();
@@ -47,7 +58,6 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
             if (label[fresh] < 0) seed = fresh;
             ++fresh;
         }
-        if (seed < 0) break;
         control.check();
         members_.assign(1, seed);
         frontier_.clear();
@@ -60,6 +70,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
                 if (label[v] >= 0 || graph.indptr[v + 1] - graph.indptr[v] > kHub) continue;
                 if (to_cluster_[v] == 0) frontier_.push_back(v);
                 to_cluster_[v] += graph.weight(e);
+                key_[v] = static_cast<double>(to_cluster_[v]) / static_cast<double>(volume[v]);
             }
         };
         label[seed] = n;  // for now
@@ -70,8 +81,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
             const std::size_t end = std::min(frontier_.size(), head + kWidest);
             for (std::size_t i = head; i < end; ++i) {
                 const Node u = frontier_[i];
-                const double key = static_cast<double>(to_cluster_[u]) / static_cast<double>(volume[u]);
-                if (key > best_key) best_key = key, choice = i;
+                if (key_[u] > best_key) best_key = key_[u], choice = i;
             }
             if (best_key < 0) break;
             const Node u = frontier_[choice];
@@ -87,8 +97,8 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
         }
         for (const Node u : frontier_) to_cluster_[u] = 0;
         for (const Node u : members_) to_cluster_[u] = 0, label[u] = -1;
-        for (std::size_t i = 0; i < best_size; ++i) take(members_[i], count);
-        ++count;
+        take(best_size, count++);
+        taken += static_cast<Node>(best_size);
     }
 }
 

@@ -14,6 +14,7 @@ public:
 
 private:
     std::vector<Weight> to_taken_, to_cluster_;
+    std::vector<double> key_;  // of the nodes around the cluster at hand: the share of its volume that leads there
     std::vector<Node> members_, frontier_;
 };
 

@@ -1,7 +1,8 @@
 // MERGE on large graphs: a lazy heap of pairs over cluster rows.
 //
 // A pair's key only falls while its weight c stays, so an outdated heap entry is an upper bound: it is rated again when
-// it comes to the top. Only pairs whose c grew, those of common neighbours of a merged pair, need a new entry.
+// it comes to the top. Only pairs whose c grew, those of common neighbours of a merged pair, need a new entry; the old one,
+// which is lighter, is dropped when it comes up.
 //
 // That alone is quadratic on a star: every merge outdates all pairs of the hub. So an outdated pair of a hub leaves the
 // heap for the hub's own store (hub.hpp), which finds the best of its pairs whatever the hub's volume has become; the heap
@@ -12,6 +13,7 @@
 
 #include "hub.hpp"
 #include "merge.hpp"
+#include "pair_heap.hpp"
 #include "rows.hpp"
 
 namespace sepool {
@@ -19,20 +21,6 @@ namespace {
 
 constexpr Node kHubRow = 64;          // shorter rows make no hub
 constexpr std::int64_t kHubPatience = 16;  // a hub has met this many outdated pairs for each neighbour
-
-struct Entry {
-    double key;
-    Weight c;  // of a hub's entry: its stamp
-    Node a, b; // b = -1: the hub number a
-};
-
-struct Lower {
-    bool operator()(const Entry& x, const Entry& y) const {
-        if (x.key != y.key) return x.key < y.key;
-        if (x.a != y.a) return x.a > y.a;
-        return x.b > y.b;
-    }
-};
 
 struct Hub {
     Node owner;
@@ -51,21 +39,17 @@ public:
         heap_.reserve(problem.pairs.size());
         for (const Pair& p : problem.pairs) {
             if ((heap_.size() & 0xffff) == 0) control.check();
-            heap_.push_back({rate(p.c, p.a, p.b), p.c, p.a, p.b});
+            heap_.append({rate(p.c, p.a, p.b), p.c, p.a, p.b});
         }
         std::vector<Pair>().swap(problem.pairs);
-        std::int64_t steps = 0;
-        std::make_heap(heap_.begin(), heap_.end(), [&](const Entry& x, const Entry& y) {
-            if ((++steps & 0xffff) == 0) control.check();
-            return Lower()(x, y);
-        });
+        heap_.order(control);
     }
 
     void run() {
         for (std::int64_t step = 0; !heap_.empty(); ++step) {
             if (step % 4096 == 0) control_.check();
-            const Entry top = pop();
-            if (top.b < 0) serve_hub(top);
+            const PairHeap::Entry top = heap_.pop();
+            if (top.b() < 0) serve_hub(top);
             else serve_pair(top);
         }
     }
@@ -78,31 +62,20 @@ private:
         return u;
     }
 
-    Entry pop() {
-        std::pop_heap(heap_.begin(), heap_.end(), Lower());
-        const Entry top = heap_.back();
-        heap_.pop_back();
-        return top;
-    }
+    bool still_first(double key) const { return heap_.empty() || key >= heap_.top().key; }
 
-    void push(const Entry& e) {
-        heap_.push_back(e);
-        std::push_heap(heap_.begin(), heap_.end(), Lower());
-    }
-
-    bool still_first(double key) const { return heap_.empty() || key >= heap_.front().key; }
-
-    void serve_pair(const Entry& e) {
-        Node a = find(e.a), b = find(e.b);
+    void serve_pair(const PairHeap::Entry& e) {
+        Node a = find(e.a()), b = find(e.b());
         if (a == b) return;
         const double key = rate(e.c, a, b);
         if (still_first(key)) {
             merge(a, b);
             return;
         }
+        if (e.c != rows_.weight(b, a)) return;  // there is a heavier entry
         if (volume_[a] < volume_[b]) std::swap(a, b);
         if (++outdated_[a] > kHubPatience * static_cast<std::int64_t>(rows_.size(a)) && rows_.size(a) >= kHubRow) store(a, b, e.c, key);
-        else push({key, e.c, a, b});
+        else heap_.push({key, e.c, a, b});
     }
 
     // Puts the pair (owner, other) into the owner's store.
@@ -121,11 +94,11 @@ private:
     void post(Node number, double key) {
         Hub& hub = *hubs_[number];
         hub.posted = key;
-        push({key, ++hub.stamp, number, -1});
+        heap_.push({key, ++hub.stamp, number, -1});
     }
 
-    void serve_hub(const Entry& e) {
-        Hub& hub = *hubs_[e.a];
+    void serve_hub(const PairHeap::Entry& e) {
+        Hub& hub = *hubs_[e.a()];
         if (e.c != hub.stamp) return;
         hub.posted = -1;
         for (;;) {
@@ -135,10 +108,10 @@ private:
             const Node other = find(p.other);
             if (other != p.other || volume_[other] != p.v) {  // the other side has grown: an ordinary pair again
                 hub.pairs.remove(place);
-                if (other != hub.owner) push({rate(p.c, hub.owner, other), p.c, hub.owner, other});
+                if (other != hub.owner) heap_.push({rate(p.c, hub.owner, other), p.c, hub.owner, other});
                 continue;
             }
-            post(e.a, place.key);  // no other pair of the hub is better
+            post(e.a(), place.key);  // no other pair of the hub is better
             if (!still_first(place.key)) return;
             hub.pairs.remove(place);
             merge(hub.owner, other);
@@ -153,7 +126,7 @@ private:
         name_[a] = n_ + static_cast<Node>(merges_.size()) - 1;
         volume_[a] += volume_[b];
         into_[b] = a;
-        rows_.join(a, b, [&](Node other, Weight sum) { push({rate(sum, a, other), sum, a, other}); });
+        rows_.join(a, b, [&](Node other, Weight sum) { heap_.push({rate(sum, a, other), sum, a, other}); });
         if (hub_of_[b] >= 0) hand_over(a, b);
     }
 
@@ -183,7 +156,7 @@ private:
     Rows rows_;
     std::vector<Node> name_, into_, hub_of_;
     std::vector<std::int64_t> outdated_;  // pairs of a cluster that came up outdated
-    std::vector<Entry> heap_;
+    PairHeap heap_;
     std::vector<std::unique_ptr<Hub>> hubs_;
 };
 

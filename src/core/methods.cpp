@@ -14,10 +14,13 @@ constexpr Edge kTinyArcs = 120;             // up to here, or twice that with tw
                                             // and pairs of clusters are shaken
 constexpr Edge kSmallArcs = 1'000;          // up to a third of it, and with two levels to arrange up to the next, two starts compete
 constexpr Edge kMiddleArcs = 20'000;
-constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time
-constexpr int kQuickStarts = 20;            // on tiny graphs; half of it at height 2; a quarter of that on small ones
-constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
-constexpr int kMostLevels = 12;             // and no more than these: what is left to gain beyond, optimal compression gains
+constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time; a tenth of it
+                                         // where time is short, three times as much on large graphs
+constexpr double kRounding = 1e-9;  // a smaller relative difference between two sums of H is none
+constexpr Edge kDense = 12;  // arcs a node; from here on a single level of clusters is rebuilt in rounds
+constexpr int kQuickStarts = 20;  // on tiny graphs; half of it at height 2; a quarter of that on small ones
+constexpr int kFewLevels = 4;  // that many levels are refined whatever the starts look like
+constexpr int kMostLevels = 12;  // and no more than these: what is left to gain beyond, optimal compression gains
 
 // A graph without loops, or with all weights 1, is treated alike whatever company it comes in.
 GraphView forget_trivial(GraphView g) {
@@ -163,12 +166,12 @@ void Builder::try_quick_starts(const GraphView& graph, int height, int levels, R
         // Every other time one level more, from which compression takes its choice: the lowest clusters may be too small.
         refiner_.load_clustered(graph, levels + i % 2, cluster);
         if (i % 2 == 1) {
-            refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+            refiner_.to_tree(Refiner::Merging::by_pairs, merger_, tree_, control);
             compete(graph, height, control);
             load_refiner(graph, levels, control);
         }
         refiner_.settle(random, control);
-        refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+        refiner_.to_tree(Refiner::Merging::by_pairs, merger_, tree_, control);
         compete(graph, height, control);
     }
     if (best_entropy_ >= before) return;
@@ -191,18 +194,38 @@ void Builder::load_grown(const GraphView& graph, int levels, const Control& cont
 
 // Settles and shakes the hierarchy in the refiner, builds a binary tree around it and compresses that optimally, until H stays.
 void Builder::improve(const GraphView& graph, int height, int levels, Random& random, const Control& control) {
+    const Edge arcs = graph.num_arcs();
     // Where time is short anyway: more shaking, and rounds for smaller gains.
-    const bool thorough = graph.num_arcs() <= (height > 2 ? kMiddleArcs : kMiddleArcs / 5);
+    const bool thorough = arcs <= (height > 2 ? kMiddleArcs : kMiddleArcs / 5);
+    const double progress = (thorough ? 0.1 : arcs > kLargeArcs ? 3 : 1) * kLeastProgress;
+    const bool dense = height == 2 && arcs >= kDense * graph.num_nodes;
+    const auto merging = dense || arcs > kLargeArcs ? Refiner::Merging::in_rounds : Refiner::Merging::by_pairs;
+    bool idle = false;  // the last round found no more than settling had
     for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.settle(random, control);
-        for (int i = 0; i < (thorough ? 2 : 1); ++i) refiner_.shake(random, control);
-        if (is_tiny(graph.num_arcs(), height)) refiner_.shake_pairs(control);
-        refiner_.to_tree(Linkage::relative, merger_, tree_, control);
+        const double settled = refiner_.entropy();
+        if (idle && settled > last * (1 - kRounding)) return;
+        shake(thorough ? 2 : 1, height, settled, random, control);
+        if (is_tiny(arcs, height)) refiner_.shake_pairs(control);
+        refiner_.to_tree(merging, merger_, tree_, control);
         const double entropy = compete(graph, height, control);
-        if (entropy > last * (1 - (thorough ? 0.1 : 1) * kLeastProgress)) return;
+        if (entropy > last * (1 - progress)) return;
         last = entropy;
+        idle = height == 2 && entropy > settled * (1 - kRounding);
         load_refiner(graph, levels, control);
     }
+}
+
+// Shakes the hierarchy in the refiner, whose H is given. Shaking lets H rise on the way; where there is one level of clusters and H
+// ends higher than it was in between, it goes back there. With several levels that would gain a hundredth of a percent, for more rounds.
+void Builder::shake(int times, int height, double entropy, Random& random, const Control& control) {
+    double least = entropy;
+    for (int i = 0; i < times; ++i) {
+        if (height == 2 && entropy <= least) refiner_.save();
+        entropy += refiner_.shake(random, control);
+        least = std::min(least, entropy);
+    }
+    if (height == 2 && entropy > least * (1 + kRounding)) refiner_.restore();
 }
 
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,

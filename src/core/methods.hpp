@@ -33,6 +33,7 @@ private:
     void merge_problem(Linkage linkage, Tree& tree, const Control& control);  // stage 1 of problem_, which is used up
     void refine(const GraphView& graph, const Options& options, Control& control);
     void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
+    void shake(int times, int height, double entropy, Random& random, const Control& control);
     double compete(const GraphView& graph, int height, const Control& control);
     void load_refiner(const GraphView& graph, int levels, const Control& control);
     void try_quick_starts(const GraphView& graph, int height, int levels, Random& random, const Control& control);

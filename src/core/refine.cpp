@@ -1,15 +1,10 @@
-// Moves and unions with the exact change of entropy, and how they settle.
+// Moves with the exact change of entropy, and how they are undone.
 
 #include "refine.hpp"
 
 #include <algorithm>
 
 namespace sepool {
-namespace {
-
-constexpr std::size_t kMostVisits = 100;  // of each queued node or cluster, on average, until it must settle
-
-}  // namespace
 
 void Refiner::attach(int level, Node item, Node parent) {
     Cluster& self = level_[level][item];
@@ -44,19 +39,27 @@ void Refiner::each_leaf(int level, Node item, Use&& use) const {
 // Weight from the item to the clusters around it, on its own level (for clusters) and on all above.
 void Refiner::gather(int level, Node item) {
     const int lowest = std::max(level, 1);
-    auto& weight = weight_to_[lowest];
     if (seen_.size() <= level_[lowest].size()) seen_.resize(2 * level_[lowest].size() + 1);
     std::size_t count = 0;
-    each_leaf(level, item, [&](Node u) {
-        for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
-            Node other = home_[graph_.indices[e]];
-            for (int l = 1; l < lowest; ++l) other = level_[l][other].parent;
-            if (level > 0 && other == item) continue;
-            seen_[count] = other;  // counts only if it is the first: no branch that cannot be foreseen
-            count += weight[other] == 0;
-            weight[other] += graph_.weight(e);
-        }
-    });
+    const auto look = [&](auto weight_of) {
+        // Variables of its own: the compiler cannot know that nothing which is written here changes them.
+        Weight* const sum = weight_to_[lowest].data();
+        Node* const seen = seen_.data();
+        const Node *const home = home_.data(), *const indices = graph_.indices;
+        each_leaf(level, item, [&](Node u) {
+            for (Edge e = graph_.indptr[u], end = graph_.indptr[u + 1]; e < end; ++e) {
+                Node other = home[indices[e]];
+                for (int l = 1; l < lowest; ++l) other = level_[l][other].parent;
+                if (level > 0 && other == item) continue;
+                const Weight before = sum[other];
+                seen[count] = other;  // counts only if it is the first: no branch that cannot be foreseen
+                count += before == 0;
+                sum[other] = before + weight_of(e);
+            }
+        });
+    };
+    if (graph_.weights) look([weights = graph_.weights](Edge e) { return weights[e]; });
+    else look([](Edge) { return Weight{1}; });
     auto& touched = touched_[lowest];
     for (std::size_t i = 0; i < count; ++i) touched.push_back({seen_[i], 0});
     for (int l = lowest; l <= height_; ++l) {
@@ -99,10 +102,9 @@ double Refiner::change_to(int level, Node item, int target_level, Node target) c
     return change + leave_[l - 1] + static_cast<double>(weight_to_[l - 1][a_child] - b_below) * level_[l][a].log_share;
 }
 
-// Of all clusters of all levels above that the item has an edge to, and the root, the one that lowers H most.
-Refiner::Target Refiner::best_target(int level, Node item) {
+// leave_[l]: change of the cost of the own clusters up to level l when the gathered item leaves them.
+void Refiner::rate_leaving(int level, Node item) {
     const Cluster& self = level_[level][item];
-    // leave_[l]: change of the cost of the own clusters up to level l when the item leaves them.
     double left = 0;
     Weight below = 0;
     Node own = self.parent;
@@ -114,6 +116,12 @@ Refiner::Target Refiner::best_target(int level, Node item) {
         below = w;
         own = c.parent;
     }
+}
+
+// Of all clusters of all levels above that the gathered item has an edge to, and the root, the one that lowers H most.
+Refiner::Target Refiner::best_target(int level, Node item) {
+    const Cluster& self = level_[level][item];
+    rate_leaving(level, item);
     Target best{-least_, -1, -1};
     for (int l = level + 1; l <= height_; ++l) {
         for (const Touched& t : touched_[l]) {
@@ -142,13 +150,14 @@ Node Refiner::new_cluster(int level, Node parent) {
     return id;
 }
 
-void Refiner::apply(int level, Node item, int target_level, Node target) {
+// Puts an item below `target`. `out` and `in` hold, by level, its weight to the clusters that it leaves and that it joins.
+void Refiner::apply(int level, Node item, int target_level, Node target, const Weight* out, const Weight* in) {
     const Cluster self = level_[level][item];
-    const auto shift = [&](Node at, int from, int sign) {
+    const auto shift = [&](Node at, int from, int sign, const Weight* weight) {
         Weight below = 0;
         for (int l = from; l <= height_; ++l) {
             Cluster& c = level_[l][at];
-            const Weight w = weight_to_[l][at];
+            const Weight w = weight[l];
             c.volume += sign * self.volume;
             c.arcs += sign * self.arcs;
             c.inside += sign * (self.inside + w);
@@ -158,8 +167,8 @@ void Refiner::apply(int level, Node item, int target_level, Node target) {
             at = c.parent;
         }
     };
-    shift(self.parent, level + 1, -1);
-    shift(target, target_level, +1);
+    shift(self.parent, level + 1, -1, out);
+    shift(target, target_level, +1, in);
     Node home = target;
     for (int l = target_level - 1; l > level; --l) {
         home = new_cluster(l, home);
@@ -178,122 +187,36 @@ void Refiner::apply(int level, Node item, int target_level, Node target) {
     }
 }
 
+// Room for the weights of one more move, after its note: those of `out`, then those of `in`.
+Weight* Refiner::note(const Move& move) {
+    if (!undoable_) moves_.clear();
+    moves_.push_back(move);
+    weights_.resize(moves_.size() * 2 * (height_ + 1));
+    return &weights_[weights_.size() - 2 * (height_ + 1)];
+}
+
 // Makes a move of the gathered item and notes how to undo it.
 void Refiner::move(int level, Node item, const Target& target) {
     Move back{level, level + 1, item, level_[level][item].parent};
+    Weight* const out = note(back);
+    Weight* const in = out + height_ + 1;
+    Node from = back.target, to = target.cluster;
+    for (int l = level + 1; l <= height_; ++l) out[l] = weight_to_[l][from], in[l] = 0, from = level_[l][from].parent;
+    for (int l = target.level; l <= height_; ++l) in[l] = weight_to_[l][to], to = level_[l][to].parent;
     while (back.target_level < height_ && level_[back.target_level][back.target].children == 1)
         back.target = level_[back.target_level][back.target].parent, ++back.target_level;
-    moves_.push_back(back);
-    apply(level, item, target.level, target.cluster);
+    moves_.back() = back;
+    apply(level, item, target.level, target.cluster, out, in);
 }
 
-void Refiner::undo(std::size_t mark) {
-    while (moves_.size() > mark) {
+void Refiner::undo() {
+    while (!moves_.empty()) {
         const Move m = moves_.back();
+        const Weight* const out = &weights_[(moves_.size() - 1) * 2 * (height_ + 1)];
         moves_.pop_back();
-        gather(m.level, m.item);
-        apply(m.level, m.item, m.target_level, m.target);
-        forget(m.level);
+        if (m.dissolved) rejoin(m, *out);
+        else apply(m.level, m.item, m.target_level, m.target, out + height_ + 1, out);  // what it joined it leaves
     }
-}
-
-void Refiner::enqueue(int level, Node item) {
-    if (level >= height_ || queued_[level][item] || level_[level][item].arcs > (level == 0 ? 4 : 1) * patience_) return;
-    queued_[level][item] = 1;
-    queue_[level].push_back(item);
-}
-
-// After a move: whoever is next to the gathered item and not with it now may want to move too, and so may its cluster.
-void Refiner::enqueue_around(int level, Node item) {
-    const Node home = level_[level][item].parent;
-    if (level == 0) {
-        for (Edge e = graph_.indptr[item]; e < graph_.indptr[item + 1]; ++e)
-            if (home_[graph_.indices[e]] != home) enqueue(0, graph_.indices[e]);
-    } else {
-        for (const Touched& t : touched_[level])
-            if (level_[level][t.cluster].children > 0 && level_[level][t.cluster].parent != home) enqueue(level, t.cluster);
-    }
-    enqueue(level + 1, home);
-}
-
-// The best cluster of the same level for the gathered cluster to become one with: it moves below the other's parent, then
-// two terms become one and the parent's children hold the weight between them.
-Refiner::Target Refiner::best_union(int level, Node cluster) const {
-    const Cluster& self = level_[level][cluster];
-    Target best{-least_, -1, -1};
-    for (const Touched& t : touched_[level]) {
-        const Cluster& other = level_[level][t.cluster];
-        const Cluster& parent = level_[level + 1][other.parent];
-        double change = cost_with(other, self.volume, self.inside + t.weight, self.inside_children) - cost(other) - cost(self);
-        if (other.parent == self.parent) change -= static_cast<double>(t.weight) * parent.log_share;
-        else
-            change +=
-                change_to(level, cluster, level + 1, other.parent) - static_cast<double>(t.weight) * log_share(parent.volume + self.volume);
-        if (change < best.change) best = {change, level, t.cluster};
-    }
-    return best;
-}
-
-// Moves all children of one cluster into another.
-void Refiner::unite(int level, Node cluster, Node with) {
-    for (Node left = level_[level][cluster].children; left > 0; --left) {
-        const Node item = level_[level][cluster].first;
-        gather(level - 1, item);
-        move(level - 1, item, {0, level, with});
-        forget(level - 1);
-    }
-}
-
-// Moves what is queued until nothing is, lower levels first. Returns the change of the sum of costs.
-double Refiner::drain(const Control& control) {
-    double total = 0;
-    for (int level = 0; level < height_;) {
-        auto& queue = queue_[level];
-        const std::size_t enough = kMostVisits * (queue.size() + 64);  // never reached but for rounding that goes in circles
-        for (std::size_t head = 0; head < queue.size(); ++head) {
-            if (head % 256 == 255) control.check();
-            const Node item = queue[head];
-            queued_[level][item] = 0;
-            if (head > enough || (level > 0 && level_[level][item].children == 0)) continue;
-            gather(level, item);
-            const Target target = best_target(level, item);
-            const Target partner = level > 0 ? best_union(level, item) : Target{0, -1, -1};
-            const Node old = level_[level][item].parent;
-            if (partner.cluster >= 0 && partner.change < target.change) {
-                total += partner.change;
-                for (const Touched& t : touched_[level]) enqueue(level, t.cluster);
-                forget(level);
-                // Below one parent it does not matter who joins whom: the smaller one moves.
-                const Cluster& other = level_[level][partner.cluster];
-                if (other.parent == old && other.children < level_[level][item].children) unite(level, partner.cluster, item);
-                else unite(level, item, partner.cluster);
-            } else {
-                if (target.cluster >= 0) {
-                    move(level, item, target);
-                    total += target.change;
-                    enqueue_around(level, item);
-                }
-                forget(level);
-            }
-            if (level + 1 < height_ && level_[level + 1][old].children > 0) enqueue(level + 1, old);
-        }
-        queue.clear();
-        while (level < height_ && queue_[level].empty()) ++level;
-    }
-    return total;
-}
-
-void Refiner::settle(Random& random, const Control& control) {
-    patience_ = 16 * kPatience;
-    for (int level = 0; level < height_; ++level) {
-        auto& queue = queue_[level];
-        queue.clear();
-        for (Node i = 0; i < static_cast<Node>(level_[level].size()); ++i)
-            if (level == 0 || level_[level][i].children > 0) queue.push_back(i), queued_[level][i] = 1;
-        random.shuffle(queue.begin(), queue.end());
-    }
-    drain(control);
-    moves_.clear();
 }
 
 }  // namespace sepool

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "boruvka.hpp"
 #include "refine.hpp"
 
 namespace sepool {
 namespace {
 
 constexpr double kLeast = 1e-13;       // a fall of H smaller than this is rounding
-constexpr Weight kFewVolumes = 1 << 16;  // whose logs are kept: half a megabyte, which is read faster than a log is worked out
+constexpr Weight kSmallVolumes = 1 << 16;  // whose logs are kept: half a megabyte, which is read faster than a log is worked out
 
 }  // namespace
 
@@ -96,13 +97,12 @@ void Refiner::load_clustered(const GraphView& graph, int height, const Clusterer
 void Refiner::sum_up() {
     const Weight total = level_[height_][0].volume;
     inverse_total_ = 1 / std::max(1.0, static_cast<double>(total));
-    if (static_cast<Weight>(logs_.size()) != total + 1) {  // a graph comes here several times
+    if (total != logs_of_) {  // a graph comes here several times
+        logs_of_ = total;
         logs_.clear();
-        if (total < kFewVolumes) {
-            std::vector<double> logs(total + 1, 0);
-            for (Weight v = 1; v <= total; ++v) logs[v] = log_share(v);
-            logs_.swap(logs);
-        }
+        std::vector<double> logs(std::min(total + 1, kSmallVolumes), 0);
+        for (Weight v = 1; v < static_cast<Weight>(logs.size()); ++v) logs[v] = log_share(v);
+        logs_.swap(logs);
     }
     for (Node u = 0; u < graph_.num_nodes; ++u) {
         for (Edge e = graph_.indptr[u]; e < graph_.indptr[u + 1]; ++e) {
@@ -128,10 +128,48 @@ void Refiner::sum_up() {
         queued_[l].assign(level_[l].size(), 0);
         waiting_[l].assign(level_[l].size(), 0);
     }
-    least_ = kLeast * static_cast<double>(level_[height_][0].volume);
+    least_ = kLeast * static_cast<double>(total);
+    flat_entropy_ = 0;
+    for (Node u = 0; u < graph_.num_nodes; ++u)
+        flat_entropy_ -= static_cast<double>(graph_.degree(u)) * inverse_total_ * level_[0][u].log_share;
 }
 
-void Refiner::to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control& control) {
+double Refiner::entropy() const {
+    double sum = 0;
+    for (int l = 1; l < height_; ++l)
+        for (const Cluster& c : level_[l])
+            if (c.children > 0) sum += cost(c);
+    return flat_entropy_ + 2 * inverse_total_ * sum;
+}
+
+void Refiner::save() { saved_level_ = level_, saved_free_ = free_, saved_home_ = home_; }
+
+void Refiner::restore() { level_ = saved_level_, free_ = saved_free_, home_ = saved_home_; }
+
+// Merges the pairs of problem_ in rounds; appends the new nodes of the tree, and the clusters that they belong to.
+void Refiner::merge_in_rounds(std::vector<Node>& node, std::vector<Node>& home, Tree& tree, const Control& control) {
+    const std::size_t items = node.size();
+    Graph graph;
+    graph.indptr.assign(items + 1, 0);
+    for (const Pair& p : problem_.pairs) ++graph.indptr[p.a + 1], ++graph.indptr[p.b + 1];
+    std::partial_sum(graph.indptr.begin(), graph.indptr.end(), graph.indptr.begin());
+    graph.indices.resize(2 * problem_.pairs.size()), graph.weights.resize(2 * problem_.pairs.size());
+    std::vector<Edge> end(graph.indptr.begin(), graph.indptr.end() - 1);
+    const auto add = [&](Node from, Node to, Weight c) { graph.indices[end[from]] = to, graph.weights[end[from]++] = c; };
+    for (const Pair& p : problem_.pairs) add(p.a, p.b, p.c), add(p.b, p.a, p.c);
+    std::vector<Node> names(node);
+    std::replace(names.begin(), names.end(), Node{-1}, Node{0});  // emptied clusters have no pairs: any name will do
+    const Node first = tree.size();
+    merge_by_rounds(graph.view(), std::move(names), problem_.total, tree, control);
+    home.resize(items + static_cast<std::size_t>(tree.size() - first));
+    for (Node t = first; t < tree.size(); ++t) node.push_back(t);
+    for (std::size_t i = 0; i < node.size(); ++i) {
+        const Node above = node[i] < 0 ? -1 : tree.parent[node[i]];
+        if (above >= first) home[items + static_cast<std::size_t>(above - first)] = home[i];
+    }
+}
+
+void Refiner::to_tree(Merging how, Merger& merger, Tree& tree, const Control& control) {
     tree.start(graph_);
     // Tree node and parent cluster of every item and every merge; items of a level are its living clusters.
     std::vector<Node> node(graph_.num_nodes), home, parts, top;
@@ -146,21 +184,24 @@ void Refiner::to_tree(Linkage linkage, Merger& merger, Tree& tree, const Control
             if ((i & 0xfff) == 0) control.check();
             problem_.volume[i] = here[i].volume;
             home[i] = here[i].parent;
-            if (l > 0 && here[i].children == 0) continue;
-            gather(l, i);
             if (l == 0) {
                 for (Edge e = graph_.indptr[i]; e < graph_.indptr[i + 1]; ++e)
-                    if (graph_.indices[e] > i && here[graph_.indices[e]].parent == home[i])
+                    if (graph_.indices[e] > i && home_[graph_.indices[e]] == home[i])
                         problem_.pairs.push_back({i, graph_.indices[e], graph_.weight(e)});
-            } else {
+            } else if (here[i].children > 0) {
+                gather(l, i);
                 for (const Touched& t : touched_[l])
                     if (t.cluster > i && here[t.cluster].parent == home[i]) problem_.pairs.push_back({i, t.cluster, t.weight});
+                forget(l);
             }
-            forget(l);
         }
-        for (const Pair& p : merger.run(problem_, linkage, control)) {
-            node.push_back(tree.merge(node[p.a], node[p.b], p.c));
-            home.push_back(home[p.a]);
+        if (how == Merging::in_rounds && !is_small_problem(graph_.num_nodes, graph_.num_arcs() / 2)) {
+            merge_in_rounds(node, home, tree, control);
+        } else {
+            for (const Pair& p : merger.run(problem_, Linkage::relative, control)) {
+                node.push_back(tree.merge(node[p.a], node[p.b], p.c));
+                home.push_back(home[p.a]);
+            }
         }
         // One tree node for every cluster; a cluster without edges between its parts gets a node over them.
         parts.assign(level_[l + 1].size(), 0);

@@ -11,21 +11,47 @@ constexpr double kTolerance = 0.02;  // rise that the first pass of shaking acce
 
 }  // namespace
 
-// Makes every child of the cluster a cluster of its own, below the same parent, and queues it.
+// Makes every child of the cluster a cluster of its own, below the same parent, and queues it. What was between them is now
+// inside the parent alone, and clusters of one child cost nothing: no need to look at any edge.
 double Refiner::dissolve(int level, Node cluster) {
-    double change = 0;
     const Node parent = level_[level][cluster].parent;
-    while (level_[level][cluster].children > 1) {
-        const Node item = level_[level][cluster].first;
-        gather(level - 1, item);
-        best_target(level - 1, item);  // fills leave_
-        change += change_to(level - 1, item, level + 1, parent);
-        move(level - 1, item, {0, level + 1, parent});
-        forget(level - 1);
+    const Weight between = level_[level][cluster].inside - level_[level][cluster].inside_children;
+    const double change = static_cast<double>(between) * (level_[level + 1][parent].log_share - level_[level][cluster].log_share);
+    level_[level + 1][parent].inside_children -= between;
+    const auto hold_one = [&](Node c, Node item) {
+        const Cluster& child = level_[level - 1][item];
+        Cluster& self = level_[level][c];
+        self.volume = child.volume, self.log_share = child.log_share, self.arcs = child.arcs;
+        self.inside = self.inside_children = child.inside;
         enqueue(level - 1, item);
+    };
+    for (bool first = true; level_[level][cluster].children > 1; first = false) {
+        const Node item = level_[level][cluster].first;
+        *note({level - 1, level, item, cluster, true}) = first ? between : -1;
+        const Node alone = new_cluster(level, parent);
+        detach(level - 1, item);
+        attach(level - 1, item, alone);
+        hold_one(alone, item);
     }
-    enqueue(level - 1, level_[level][cluster].first);
+    hold_one(cluster, level_[level][cluster].first);
     return change;
+}
+
+// Undoes one step of `dissolve`; the first step, which is undone last, knows what was between the children.
+void Refiner::rejoin(const Move& m, Weight between) {
+    const int level = m.target_level;
+    const Cluster& item = level_[m.level][m.item];
+    const Node alone = item.parent, parent = level_[level][alone].parent;
+    detach(m.level, m.item);
+    detach(level, alone);
+    free_[level].push_back(alone);
+    attach(m.level, m.item, m.target);
+    Cluster& cluster = level_[level][m.target];
+    cluster.volume += item.volume, cluster.arcs += item.arcs, cluster.inside_children += item.inside;
+    if (between < 0) return;
+    cluster.inside = cluster.inside_children + between;
+    cluster.log_share = log_share(cluster.volume);
+    level_[level + 1][parent].inside_children += between;
 }
 
 // Takes a cluster apart down to single nodes.
@@ -46,7 +72,7 @@ double Refiner::scatter(int level, Node cluster) {
         Node item = level_[level][cluster].first;
         for (Node i = 0; i < idle; ++i) item = level_[level - 1][item].next;  // these have no edge that leads out, so far
         gather(level - 1, item);
-        best_target(level - 1, item);  // fills leave_
+        rate_leaving(level - 1, item);
         Target best{0, -1, -1};
         for (const Touched& t : touched_[level]) {
             if (t.cluster == cluster) continue;
@@ -67,22 +93,39 @@ double Refiner::scatter(int level, Node cluster) {
 }
 
 // Takes one cluster apart, or two at once, and lets everything around settle. Undoes it all if the cost rises by more
-// than `allowance`.
+// than `allowance`. Returns whether anything is different now.
 bool Refiner::attempt(int level, Node cluster, Node partner, How how, double allowance, const Control& control) {
     control.check();
     moves_.clear();
+    undoable_ = true;
+    const Node size = level_[level][cluster].children;
     double change = 0;
     for (const Node c : {cluster, partner})
         if (c >= 0) change += how == How::flat ? dissolve(level, c) : how == How::deep ? dissolve_deeply(level, c) : scatter(level, c);
+    const Node left = level_[level][cluster].first;
     change += drain(control);
-    if (change <= allowance) return true;
-    undo(0);
-    return false;
+    if (height_ == 2 && partner < 0 && how == How::flat && is_together(left, size)) return false;
+    if (change > allowance) {
+        undo();
+        return false;
+    }
+    changed_ += change;
+    return true;
 }
 
-void Refiner::shake(Random& random, const Control& control) {
+// Whether all nodes that moved are in one cluster with this one, which has that many in all: a cluster that was taken apart
+// is then what it was, and nobody else has moved.
+bool Refiner::is_together(Node left, Node size) const {
+    const Node home = home_[left];
+    return level_[1][home].children == size &&
+           std::all_of(moves_.begin(), moves_.end(), [&](const Move& m) { return home_[m.item] == home; });
+}
+
+double Refiner::shake(Random& random, const Control& control) {
+    changed_ = 0;
     std::vector<std::pair<int, Node>> work;
-    patience_ = kPatience;
+    const bool large = graph_.num_arcs() > kLargeArcs;
+    patience_ = kPatience, node_patience_ = (large ? 1 : 4) * kPatience;
     for (int level = 1; level < height_; ++level) {
         const std::size_t begin = work.size();
         for (Node c = 0; c < static_cast<Node>(level_[level].size()); ++c)
@@ -91,6 +134,7 @@ void Refiner::shake(Random& random, const Control& control) {
     }
     const std::size_t first_pass = work.size();
     for (std::size_t head = 0; head < work.size(); ++head) {
+        if (large && head == 2 * first_pass) break;  // what is left comes up again in the next round
         const auto [level, c] = work[head];
         waiting_[level][c] = 0;
         if (level_[level][c].children < 2 || level_[level][c].arcs > 8 * kPatience) continue;
@@ -106,12 +150,15 @@ void Refiner::shake(Random& random, const Control& control) {
             }
         }
     }
+    for (const auto& [level, c] : work) waiting_[level][c] = 0;
     moves_.clear();
+    return 2 * inverse_total_ * changed_;
 }
 
 // The same for every pair of neighbouring clusters, as long as it helps: for small graphs.
-void Refiner::shake_pairs(const Control& control) {
-    patience_ = 16 * kPatience;
+double Refiner::shake_pairs(const Control& control) {
+    patience_ = 16 * kPatience, node_patience_ = 4 * patience_;
+    changed_ = 0;
     std::vector<Node> partners;
     for (bool helped = true; helped;) {
         helped = false;
@@ -135,6 +182,7 @@ void Refiner::shake_pairs(const Control& control) {
         }
     }
     moves_.clear();
+    return 2 * inverse_total_ * changed_;
 }
 
 }  // namespace sepool

@@ -75,6 +75,40 @@ void check_stages(OptimalCompressor& compressor, const Tree& tree, const GraphVi
     }
 }
 
+// The refiner knows H while things move, keeps what it has found in its trees, and gets back to what it saved.
+void check_refiner(Dice& dice, OptimalCompressor& compressor, const GraphView& g, const Levels& levels) {
+    const int height = static_cast<int>(levels.count.size()) - 1;
+    Random random(dice.bits());
+    Refiner refiner;
+    refiner.load(g, levels);
+    const double loaded = refiner.entropy(), slack = 1e-9 * (1 + loaded);
+    require(std::abs(loaded - levels.entropy[0]) <= slack, "the refiner has another entropy than the tree it was given");
+    const double fall = refiner.settle(random, Control()), settled = refiner.entropy();
+    require(std::abs(settled - loaded - fall) <= slack && fall <= slack, "settling changed the entropy by another amount than it said");
+    refiner.save();
+    const auto shake_and_check = [&] {
+        double expected = refiner.entropy();
+        for (int i = 0; i < 2; ++i) expected += refiner.shake(random, Control());
+        if (g.num_nodes < 30) expected += refiner.shake_pairs(Control());
+        require(std::abs(refiner.entropy() - expected) <= slack, "shaking changed the entropy by another amount than it said");
+        for (const auto how : {Refiner::Merging::by_pairs, Refiner::Merging::in_rounds}) {
+            Merger merger;
+            Tree tree;
+            Levels out;
+            std::vector<char> keep;
+            refiner.to_tree(how, merger, tree, Control());
+            compressor.run(tree, height, keep, Control());
+            Filler().run(tree, keep, height, g, nullptr, out);
+            check_levels(out, g, height);
+            require(out.entropy[0] <= refiner.entropy() + slack, "the refiner's tree has lost what it found");
+        }
+    };
+    shake_and_check();
+    refiner.restore();
+    require(refiner.entropy() == settled, "the refiner did not get back");
+    shake_and_check();
+}
+
 int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 64 : dice.between(1, 6)); }
 
 void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical, const GraphView& g) {
@@ -97,6 +131,7 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
         builder.build(g, {height, kMethods[i], dice.bits()}, out, control);
         check_levels(out, g, height);
         entropy[i] = out.entropy[0];
+        if (height > 1 && height < 8 && g.num_arcs() > 0) check_refiner(dice, compressor, g, out);
     }
     require(entropy[2] <= entropy[1] + 1e-9, "best lost to fast");
     require(g.num_nodes > 300 || entropy[2] <= entropy[0] + 1e-9, "best lost to paper");
