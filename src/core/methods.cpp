@@ -14,13 +14,12 @@ constexpr Edge kTinyArcs = 120;             // up to here, or twice that with tw
                                             // and pairs of clusters are shaken
 constexpr Edge kSmallArcs = 1'000;          // up to a third of it, and with two levels to arrange up to the next, two starts compete
 constexpr Edge kMiddleArcs = 20'000;
-constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time; a tenth of it
-                                         // where time is short, three times as much on large graphs
-constexpr double kRounding = 1e-9;  // a smaller relative difference between two sums of H is none
-constexpr Edge kDense = 12;  // arcs a node; from here on a single level of clusters is rebuilt in rounds
-constexpr int kQuickStarts = 20;  // on tiny graphs; half of it at height 2; a quarter of that on small ones
-constexpr int kFewLevels = 4;  // that many levels are refined whatever the starts look like
-constexpr int kMostLevels = 12;  // and no more than these: what is left to gain beyond, optimal compression gains
+constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time, on middle-sized graphs
+constexpr double kRounding = 1e-9;          // a smaller relative difference between two sums of H is none
+constexpr Edge kDense = 12;                 // arcs a node; from here on a single level of clusters is rebuilt in rounds
+constexpr int kQuickStarts = 20;            // on tiny graphs; half of it at height 2; a quarter of that on small ones
+constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
+constexpr int kMostLevels = 12;             // and no more than these: what is left to gain beyond, optimal compression gains
 
 // A graph without loops, or with all weights 1, is treated alike whatever company it comes in.
 GraphView forget_trivial(GraphView g) {
