@@ -172,9 +172,7 @@ void Refiner::apply(int level, Node item, int target_level, Node target, const W
     Node home = target;
     for (int l = target_level - 1; l > level; --l) {
         home = new_cluster(l, home);
-        Cluster& c = level_[l][home];
-        c.volume = self.volume, c.log_share = self.log_share, c.arcs = self.arcs;
-        c.inside = c.inside_children = self.inside;
+        hold_one(level_[l][home], self);
     }
     Node old = self.parent;
     detach(level, item);
@@ -197,15 +195,14 @@ Weight* Refiner::note(const Move& move) {
 
 // Makes a move of the gathered item and notes how to undo it.
 void Refiner::move(int level, Node item, const Target& target) {
-    Move back{level, level + 1, item, level_[level][item].parent};
-    Weight* const out = note(back);
-    Weight* const in = out + height_ + 1;
-    Node from = back.target, to = target.cluster;
-    for (int l = level + 1; l <= height_; ++l) out[l] = weight_to_[l][from], in[l] = 0, from = level_[l][from].parent;
-    for (int l = target.level; l <= height_; ++l) in[l] = weight_to_[l][to], to = level_[l][to].parent;
+    Node from = level_[level][item].parent, to = target.cluster;
+    Move back{level, level + 1, item, from};
     while (back.target_level < height_ && level_[back.target_level][back.target].children == 1)
         back.target = level_[back.target_level][back.target].parent, ++back.target_level;
-    moves_.back() = back;
+    Weight* const out = note(back);
+    Weight* const in = out + height_ + 1;
+    for (int l = level + 1; l <= height_; ++l) out[l] = weight_to_[l][from], in[l] = 0, from = level_[l][from].parent;
+    for (int l = target.level; l <= height_; ++l) in[l] = weight_to_[l][to], to = level_[l][to].parent;
     apply(level, item, target.level, target.cluster, out, in);
 }
 

@@ -72,6 +72,10 @@ private:
     };
 
     static double cost(const Cluster& c) { return static_cast<double>(c.inside - c.inside_children) * c.log_share; }
+    static void hold_one(Cluster& c, const Cluster& child) {  // makes it a cluster of that child alone
+        c.volume = child.volume, c.log_share = child.log_share, c.arcs = child.arcs;
+        c.inside = c.inside_children = child.inside;
+    }
     double cost_with(const Cluster& c, Weight volume, Weight inside, Weight inside_children) const {
         return static_cast<double>(c.inside + inside - c.inside_children - inside_children) * log_share(c.volume + volume);
     }

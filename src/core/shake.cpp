@@ -18,22 +18,18 @@ double Refiner::dissolve(int level, Node cluster) {
     const Weight between = level_[level][cluster].inside - level_[level][cluster].inside_children;
     const double change = static_cast<double>(between) * (level_[level + 1][parent].log_share - level_[level][cluster].log_share);
     level_[level + 1][parent].inside_children -= between;
-    const auto hold_one = [&](Node c, Node item) {
-        const Cluster& child = level_[level - 1][item];
-        Cluster& self = level_[level][c];
-        self.volume = child.volume, self.log_share = child.log_share, self.arcs = child.arcs;
-        self.inside = self.inside_children = child.inside;
-        enqueue(level - 1, item);
-    };
     for (bool first = true; level_[level][cluster].children > 1; first = false) {
         const Node item = level_[level][cluster].first;
         *note({level - 1, level, item, cluster, true}) = first ? between : -1;
         const Node alone = new_cluster(level, parent);
         detach(level - 1, item);
         attach(level - 1, item, alone);
-        hold_one(alone, item);
+        hold_one(level_[level][alone], level_[level - 1][item]);
+        enqueue(level - 1, item);
     }
-    hold_one(cluster, level_[level][cluster].first);
+    const Node last = level_[level][cluster].first;
+    hold_one(level_[level][cluster], level_[level - 1][last]);
+    enqueue(level - 1, last);
     return change;
 }
 
