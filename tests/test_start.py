@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import sepool
+
 HEAVY = "torch torch_geometric pandas scipy sklearn matplotlib networkx igraph bokeh ray typer rich"
 IMPORT, HELP = 0.15, 0.5  # seconds of processor time, which other work on the machine leaves alone
 TRIES = 5
@@ -101,3 +103,26 @@ def test_everything_is_listed_where_it_is_there():
         pytest.importorskip(package)
     listed = last_line("import sepool; print(dir(sepool), sepool.viz.plot_clusters)")
     assert all(f"'{name}'" in listed for name in ("AddCodingTree", "hierarchy", "nn", "viz"))
+
+
+def test_import_sepool_does_not_import_torch():
+    code = "import sys, sepool; dir(sepool); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_said_where_torch_is_missing():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import sepool\n"
+        "from sepool import *\n"
+        "try: sepool.AddCodingTree\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'sepool[torch]'" in done.stdout
+
+
+def test_lazy_names():
+    assert {"AddCodingTree", "hierarchy", "save_graphs", "load_graphs"} <= set(dir(sepool))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = sepool.nonsense

@@ -3,7 +3,6 @@ from __future__ import annotations
 import copy
 import functools
 import os
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -16,7 +15,6 @@ pytest.importorskip("torch_geometric")
 from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset  # noqa: E402
 from torch_geometric.transforms import Compose, ToUndirected  # noqa: E402
 
-import sepool  # noqa: E402
 from sepool import AddCodingTree, hierarchy  # noqa: E402
 from sepool.data import DIRECTED, ROW_BY_ROW  # noqa: E402
 
@@ -343,32 +341,6 @@ def test_bad_graphs(graph, error, message):
 def test_a_function_that_returns_something_else():
     with pytest.raises(ValueError, match="what edge_weight gives must be a tensor of shape"):
         AddCodingTree(2, edge_weight=lambda data: [1.0])(molecules(1)[0])
-
-
-# Without torch
-
-
-def test_import_sepool_does_not_import_torch():
-    code = "import sys, sepool; dir(sepool); assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_what_is_said_where_torch_is_missing():
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import sepool\n"
-        "from sepool import *\n"
-        "try: sepool.AddCodingTree\n"
-        "except ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'sepool[torch]'" in done.stdout
-
-
-def test_lazy_names():
-    assert {"AddCodingTree", "hierarchy", "save_graphs", "load_graphs"} <= set(dir(sepool))
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        _ = sepool.nonsense
 
 
 def test_one_graph_is_no_list():
