@@ -10,6 +10,7 @@ from sepool.bench.cells import Line, cells, matched, own_rows
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.rows import Rows, Writer
+from sepool.bench.stats import RULES
 
 
 @pytest.fixture
@@ -62,9 +63,49 @@ def test_a_longer_search_wins_no_comparison(rows):
     assert not set(best.selected["strict"].configs) <= shared
 
 
+def test_a_few_trainings_share_no_configuration(rows):
+    """One side has all of two configurations, the other one of them and a part of the second."""
+    table = PROTOCOLS["table1"]
+    short = table.units(["MUTAG"], ["SEP-G"], ["random"], seeds=2, configs=[3, 5])
+    third = str(table.configs("MUTAG")[3])
+    fifth = [unit for unit in short if str(unit.config) != third]
+    units = [
+        *table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=3, configs=[3, 5]),
+        *(unit for unit in short if str(unit.config) == third),
+        *fifth[:7],
+    ]
+    by_line = {c.line: c for c in cells(table, rows("table1", units)) if c.dataset == "MUTAG"}
+    best, control = (by_line[Line("SEP-G", tree)] for tree in ("best", "random"))
+    for one in (some for rule in RULES for some in matched(best, control, rule)):
+        assert (one.configs, one.seeds, one.folds) == ((third,), 2, 10)
+
+
+def test_more_seeds_than_asked_for_complete_nothing(rows):
+    table = PROTOCOLS["table1-quick"]
+    units = table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2, configs=[0])
+    (cell,) = (c for c in cells(table, rows("table1-quick", units)) if len(c.rows))
+    assert (len(cell.rows), cell.trained, cell.expected) == (20, 10, 20)
+    assert not cell.complete
+
+
+def test_a_grid_that_was_cut_off_is_in_no_comparison(rows):
+    table = PROTOCOLS["table3"]
+    units = table.units(["Cora"], ["GCN", "SGC"], seeds=3)
+    cut = [u for u in units if u.system == "SGC" and u.seed == 2][:-1]
+    found = rows("table3", [u for u in units if u.system == "GCN" or u.seed < 2] + cut)
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    gcn, sgc = matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")
+    assert (gcn.seeds, sgc.seeds) == (3, 2)
+    found = found[(found["system"] == "GCN") | (found["seed"] == 2)]
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    assert matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")[1] is None
+
+
 def test_systems_with_grids_of_their_own_choose_from_them(rows):
     table = PROTOCOLS["table3"]
     found = rows("table3", table.units(["Cora"], ["GCN", "SGC"], seeds=2))
     by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
     gcn, sgc = by_line[Line("GCN")], by_line[Line("SGC")]
-    assert matched(gcn, sgc, "customary") == (gcn.selected["customary"], sgc.selected["customary"])
+    for one, cell in zip(matched(gcn, sgc, "customary"), (gcn, sgc), strict=True):
+        assert one.configs == cell.selected["customary"].configs
+        assert one.accuracy.equals(cell.selected["customary"].accuracy)

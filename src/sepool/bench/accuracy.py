@@ -72,7 +72,7 @@ def _record(cell: Cell, rule: str) -> Record:
         "std_over_seeds": chosen.spread if chosen else np.nan,
         "seeds": chosen.seeds if chosen else 0,
         "folds": chosen.folds if chosen else 0,
-        "trainings": len(cell.rows),
+        "trainings": cell.trained,
         "trainings_expected": cell.expected,
         "published": published,
         "published_std": known.std if known else np.nan,

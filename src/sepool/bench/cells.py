@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from sepool.extras import needs
 
 with needs("bench", "sepool.bench.cells"):
     import pandas as pd
+
+UNIT = ["setting", "fold", "seed"]  # what two trainings can have in common
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class Cell:
         line: the row of the table.
         dataset: the column of the table.
         rows: results of all configurations, folds and seeds.
-        expected: how many there are when the protocol is complete.
+        seeds: how many of them the protocol asks for.
+        per_seed: how many trainings it asks for with each.
         folds: how many of them were trained for this dataset, by any system.
         published: what the paper says.
     """
@@ -73,7 +77,8 @@ class Cell:
     line: Line
     dataset: str
     rows: pd.DataFrame = field(repr=False)
-    expected: int
+    seeds: int
+    per_seed: int
     folds: int
     published: Published | None
 
@@ -83,25 +88,50 @@ class Cell:
         return {rule: select(self.rows, rule, self.folds) for rule in RULES}
 
     @property
+    def expected(self) -> int:
+        """How many trainings the protocol asks for."""
+        return self.seeds * self.per_seed
+
+    @property
+    def trained(self) -> int:
+        """How many of them there are; more seeds than it asks for make up for nothing."""
+        return int((self.rows["seed"] < self.seeds).sum())
+
+    @property
     def complete(self) -> bool:
         """Whether everything that the protocol asks for was trained."""
-        return len(self.rows) >= self.expected
+        return self.trained >= self.expected
+
+    def whole_seeds(self) -> pd.DataFrame:
+        """The rows of seeds with which everything was trained."""
+        counts = self.rows["seed"].value_counts()
+        return self.rows[self.rows["seed"].isin(counts.index[counts >= self.per_seed])]
 
 
 def matched(first: Cell, second: Cell, rule: str) -> tuple[Selected | None, Selected | None]:
-    """What is chosen for each from the configurations that both were trained with.
+    """What is chosen for each from the trainings that both have: configurations, folds and seeds.
 
-    A longer search must not win a comparison. Systems that share no configuration, because each has
-    a grid of its own, choose from all of theirs.
+    A longer search must not win a comparison, nor one that was cut off lose it. Systems that share
+    no configuration, because each has a grid of its own, choose from all of theirs, with the seeds
+    for which it is there.
     """
-    shared = set(first.rows["config"]) & set(second.rows["config"])
-    if not shared:
-        return first.selected[rule], second.selected[rule]
-    one, other = (
-        select(cell.rows[cell.rows["config"].isin(shared)], rule, cell.folds)
-        for cell in (first, second)
-    )
+    backbones = first.line.conv != second.line.conv  # of which each configuration has its own
+    both = [cell.rows.assign(setting=_settings(cell.rows, backbones)) for cell in (first, second)]
+    if set(both[0]["setting"]) & set(both[1]["setting"]):
+        shared = both[0][UNIT].merge(both[1][UNIT])
+        both = [rows.merge(shared) for rows in both]
+    else:
+        both = [cell.whole_seeds() for cell in (first, second)]
+    one, other = (select(rows, rule, first.folds) for rows in both)
     return one, other
+
+
+def _settings(rows: pd.DataFrame, backbones: bool) -> list[Any]:
+    """What two systems can have in common: the configuration, but for the backbone of each."""
+    if not backbones:
+        return list(rows["config"])
+    names = [field.name for field in fields(Config) if field.name not in ("conv", "extra")]
+    return list(rows[names].itertuples(index=False, name=None))
 
 
 def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
@@ -123,7 +153,8 @@ def cells(protocol: Protocol, rows: pd.DataFrame) -> list[Cell]:
             line,
             dataset,
             groups.get((dataset, *astuple(line)), mine.iloc[:0]),
-            _expected(protocol, line, dataset),
+            protocol.seeds,
+            _per_seed(protocol, line, dataset),
             int(folds.get(dataset, 0)),
             published(protocol.name, line.name, dataset),
         )
@@ -146,7 +177,7 @@ def joined(first: Iterable[Cell], second: Iterable[Cell]) -> list[Cell]:
         replace(
             cell,
             rows=pd.concat([other.rows, cell.rows], ignore_index=True),
-            expected=other.expected + cell.expected,
+            per_seed=other.per_seed + cell.per_seed,
             folds=max(other.folds, cell.folds),
             published=other.published,
         )
@@ -211,7 +242,7 @@ def _variants(protocol: Protocol, system: str, conv: str) -> list[str]:
     return list(dict.fromkeys(variant_of(protocol, c.conv, c.extra) for c in configs)) or [""]
 
 
-def _expected(protocol: Protocol, line: Line, dataset: str) -> int:
+def _per_seed(protocol: Protocol, line: Line, dataset: str) -> int:
     if line.conv and line.conv not in _convs(protocol):
         protocol = PROTOCOLS[protocol.borrows]
     configs = [
@@ -220,7 +251,7 @@ def _expected(protocol: Protocol, line: Line, dataset: str) -> int:
         if line.conv in ("", config.conv)
         and variant_of(protocol, config.conv, config.extra) == line.variant
     ]
-    return len(configs) * protocol.folds * protocol.seeds
+    return len(configs) * protocol.folds
 
 
 def _convs(protocol: Protocol) -> set[str]:

@@ -15,7 +15,10 @@ from sepool.bench.stats import compare, holm, rules_of
 from sepool.bench.tables import MISSING, Record, Table, number, signed
 
 LEVEL = 0.05  # of significance, after correction
-MATCHED = "Each with what validation chose for it from the configurations that both share, if any."
+MATCHED = (
+    "Each with what validation chose for it from the trainings that both have; systems that share "
+    "no configuration choose from the whole grid of each, where it was trained."
+)
 HOLM = "Holm: corrected for the number of comparisons by this rule."
 
 
