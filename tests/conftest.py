@@ -92,3 +92,15 @@ def plain_entropy() -> Callable[..., float]:
         return below(everything, [*reversed(levels), range(num_nodes)])
 
     return entropy
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a file of a graph."""
+
+    def write(content: str | bytes, name: str = "graph.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write

@@ -16,16 +16,6 @@ from sepool.edges import Edges
 from sepool.io import _read_lines, _read_numbers, atomic_write, check_output, read_edge_list
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content: str | bytes, name: str = "graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def rows(edges: Edges) -> list[tuple[int, int, float]]:
     w = np.ones(len(edges.u)) if edges.w is None else edges.w
     return list(zip(edges.u.tolist(), edges.v.tolist(), w.tolist(), strict=True))

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
-import math
 import os
-import re
 import threading
 import warnings
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.edgelines import NUMBER, parse_line, refuse_format, refuse_header
 from sepool.edges import Edges
 
 StrPath = str | os.PathLike[str]
 Names = tuple[str, ...] | None
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-_WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
-_HEADERS = (
-    *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
-    *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
-)
-_WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
 
 
 def read_edge_list(path: StrPath) -> Edges:
@@ -40,9 +31,11 @@ def read_edge_list(path: StrPath) -> Edges:
 
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
-    ``#`` or ``%`` are comments; a first line that names columns is refused. Nodes may have any
-    name, which may stand in quotation marks, as in ``"Washington, D.C.",Paris``: if all names
-    are whole numbers the nodes are ordered by number, otherwise by first appearance.
+    ``#`` or ``%`` are comments. Nodes may have any name, with blanks where tabs or commas separate,
+    and in quotation marks, as in ``"Washington, D.C.",Paris``: if all names are whole numbers the
+    nodes are ordered by number, otherwise by first appearance. Numbers with zeros before them,
+    such as ``01001``, are names. A first line that names columns is refused (one that looks like
+    it, or words above nothing but numbers), and so are files of other formats.
 
     Args:
         path: the file, or "-" for standard input.
@@ -67,16 +60,18 @@ def _read_numbers(path: StrPath) -> Edges | None:
     """The fast way in, for whole-number ids below a header of comments; None for anything else."""
     with _open(path) as file:
         head = file.readline()
+        if head.startswith(b"%%"):
+            return None  # of another format, perhaps
         while head and (not head.strip() or head.lstrip()[:1] in b"#%"):
             head = file.readline()
         comma = "," if b"," in head else None
         columns = len(head.decode("latin1").split(comma))
-        if columns not in (2, 3):
+        if columns not in (2, 3) or _is_padded(head):
             return None
         kind = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
             with _whole_numbers_only():
-                lines = chain([head], file)
+                lines = chain([head], _unpadded(file))
                 table = np.loadtxt(lines, kind, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
             return None  # the slow way finds out which line it is
@@ -85,6 +80,23 @@ def _read_numbers(path: StrPath) -> Edges | None:
         return None
     rank, names = _rank(np.concatenate([table["u"], table["v"]]))
     return Edges(rank[: len(table)], rank[len(table) :], w, int(rank.max()) + 1, names=names)
+
+
+def _unpadded(file: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a file whose numbers are written without zeros or signs before them."""
+    lines = iter(file)
+    while block := list(islice(lines, 10_000)):
+        if _is_padded(b"".join(block)):
+            raise ValueError("numbers that may be names")
+        yield from block
+
+
+def _is_padded(text: bytes) -> bool:
+    """Whether a number begins with a plus, or with a zero or minus zero and another digit."""
+    signs = np.frombuffer(b"\n" + text.replace(b"-0", b"00") + b"\n", np.uint8)
+    starts = (signs[:-2] <= ord(" ")) | (signs[:-2] == ord(","))
+    digits = (signs[2:] >= ord("0")) & (signs[2:] <= ord("9"))
+    return bool((starts & ((signs[1:-1] == ord("+")) | (signs[1:-1] == ord("0")) & digits)).any())
 
 
 @contextmanager
@@ -104,92 +116,36 @@ def _whole_numbers_only() -> Iterator[None]:
 def _read_lines(path: StrPath) -> Edges:
     """The slow way in, a line at a time: names, lone nodes, and errors with their place."""
     index: dict[str, int] = {}
+    head = 0  # the number of the first line that is no comment
     ends, weights = array("q"), array("d")
     with _open(path) as file:
         for number, line in enumerate(file, 1):
             try:
-                nodes, weight = _parse(line, first=not index)
+                if number == 1:
+                    refuse_format(line)
+                nodes, weight = parse_line(line, first=not index)
             except ValueError as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
             ids = [index.setdefault(node, len(index)) for node in nodes]
             if len(ids) == 2:
                 ends.extend(ids)
                 weights.append(weight)
+            if nodes and not head:
+                head = number
     if not index:
         raise ValueError(f"{path}: no edges in this file; expected lines 'u v' or 'u v weight'")
     pairs = np.array(ends, np.int64).reshape(-1, 2)
-    num_nodes = len(index)
-    names: Names = tuple(index)
-    if all(map(_NUMBER.fullmatch, index)):
-        rank, names = _rank(np.array([int(name) for name in index]))
-        num_nodes, pairs = int(rank.max()) + 1, rank[pairs]
-    return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), num_nodes, names=names)
-
-
-def _parse(line: bytes, first: bool) -> tuple[list[str], float]:
-    """The nodes of a line and its weight; a comment has no nodes.
-
-    The first line that is no comment may be one of names of columns.
-    """
-    try:
-        text = line.decode().lstrip("\ufeff").strip()
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise ValueError("this is no text in UTF-8; expected a file with a line an edge")
-    if not text or text[0] in "#%":
-        return [], 1.0
-    fields = _fields(text)
-    if first:
-        _refuse_header(fields)
-    if len(fields) > 3 or "" in fields:
-        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
-    if len(fields) == 1 and ";" in text:
-        raise ValueError(f"expected blanks, tabs or commas between fields, got {text[:80]!r}")
-    return fields[:2], _weight(fields[2], first) if len(fields) == 3 else 1.0
-
-
-def _fields(text: str) -> list[str]:
-    """What a line has between commas or, without any, between blanks; marks around it go.
-
-    >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
-    (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
-    """
-    if '"' not in text:
-        return [field.strip() for field in text.split(",")] if "," in text else text.split()
-    if "," not in text:
-        return [word or quoted.replace('""', '"') for quoted, word in _WORD.findall(text)]
-    try:
-        fields = next(csv.reader([text], skipinitialspace=True, strict=True))
-    except csv.Error:
-        raise ValueError(
-            "a closing quotation mark must stand before a comma or at the end of the line, got "
-            f"{text[:80]!r}"
-        ) from None
-    return [field.strip() for field in fields]
-
-
-def _refuse_header(fields: list[str]) -> None:
-    """Fails if the first line names columns: those names would be nodes, and no weight."""
-    words = tuple(field.lower() for field in fields)
-    if words[:2] not in _HEADERS and words[2:] not in _WEIGHTS:
-        return
-    remedy = "begin the line with # to leave it out"
-    if len(fields) > 3:
-        remedy += ", and keep no columns but the two ends and the weight"
-    raise ValueError(f"this looks like the names of columns; {remedy}")
-
-
-def _weight(text: str, first: bool) -> float:
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = math.nan
-    if not 0 <= weight < math.inf:
-        doubt = first and math.isnan(weight)
-        hint = "; if the line names columns, begin it with #" if doubt else ""
-        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}{hint}")
-    return weight
+    words = tuple(index)
+    if len(words) > 2 and list(ends[:2]) == [0, 1] and all(map(NUMBER.fullmatch, words[2:])):
+        try:
+            refuse_header(words[:2], certain=True)
+        except ValueError as error:
+            raise ValueError(f"{path}:{head}: {error}") from None
+    names: Names = words
+    if all(map(NUMBER.fullmatch, words)):
+        rank, names = _rank(np.array([int(word) for word in words]))
+        pairs = rank[pairs]
+    return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), len(words), names=names)
 
 
 def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names]:

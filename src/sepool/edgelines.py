@@ -1,0 +1,137 @@
+"""One line of an edge list: its fields, and what cannot be one."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Sequence
+
+NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as it is written by machines: 007 is a name
+_REAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_REALS = re.compile(rf"{_REAL}(?:\s+{_REAL})*")
+_JOINED = re.compile(rf"{_REAL}(?:[\s;|]+{_REAL})+")
+_WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
+_HEADERS = (
+    *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
+    *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
+)
+_WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
+# How files that are no edge lists begin, in lower case.
+_FORMATS = {
+    "a Matrix Market file; read it with scipy.io.mmread": rb"%%matrixmarket",
+    "a GML file; read it with networkx.read_gml": rb'graph\s*(\[|$)|creator\s+"',
+    "a Pajek file; read it with networkx.read_pajek": rb"\*(network|vertices)\b",
+    "XML; read GraphML and GEXF with networkx": rb"<(\?xml|graphml|gexf|!doctype)\b",
+    "a DOT file; networkx reads it with pydot": rb"(strict\s+)?(di)?graph\b.*\{",
+    "JSON; pass the graph itself": rb'[\[{]\s*($|["\[{])',
+    "a list of Python tuples; pass the list itself": rb"[\[(][^\[\]()]*,[^\[\]()]*[\])]\s*,?\s*$",
+    "a zip archive; unpack it": rb"pk\x03\x04",
+}
+
+
+def refuse_format(line: bytes) -> None:
+    """Fails if a file that begins like this is of another format.
+
+    >>> refuse_format(b"%%MatrixMarket matrix coordinate pattern symmetric")
+    Traceback (most recent call last):
+    ValueError: this is no edge list but a Matrix Market file; read it with scipy.io.mmread
+    """
+    start = line.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for what, beginning in _FORMATS.items():
+        if re.match(beginning, start):
+            raise ValueError(f"this is no edge list but {what}")
+
+
+def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
+    """Fails if the first line names columns: those names would be nodes, and no weight.
+
+    It does if it has words that such names have, or where it is certain, as all below are numbers,
+    if it has no number.
+    """
+    words = tuple(field.lower() for field in fields)
+    if words[:2] in _HEADERS or words[2:] in _WEIGHTS:
+        certain = True
+    elif certain:
+        certain = not any(map(_REALS.fullmatch, words))
+    if not certain:
+        return
+    remedy = "begin the line with # to leave it out"
+    if len(fields) > 3:
+        remedy += ", and keep no columns but the two ends and the weight"
+    raise ValueError(f"this looks like the names of columns; {remedy}")
+
+
+def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
+    """The nodes of a line and its weight; a comment has no nodes.
+
+    The first line that is no comment may be one of names of columns.
+    """
+    try:
+        text = line.decode().lstrip("\ufeff").strip()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError("this is no text in UTF-8; expected a file with a line an edge")
+    if not text or text[0] in "#%":
+        return [], 1.0
+    fields = _fields(text)
+    if first:
+        refuse_header(fields)
+    if len(fields) > 3 or "" in fields:
+        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
+    if '"' not in text and _has_other_separators(fields, first):
+        raise ValueError(
+            f"expected blanks, tabs or commas between fields, and points in numbers, got "
+            f"{text[:80]!r}; a name with other signs may stand in quotation marks"
+        )
+    return fields[:2], _weight(fields[2], first) if len(fields) == 3 else 1.0
+
+
+def _fields(text: str) -> list[str]:
+    """What a line has between tabs, else commas, else blanks; quotation marks around it go.
+
+    >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
+    (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
+    >>> _fields("New York\\tRoute 66"), _fields("1 2\\t0.5")
+    (['New York', 'Route 66'], ['1', '2', '0.5'])
+    """
+    separator = "\t" if _tabs_separate(text) else "," if "," in text else None
+    if '"' not in text:
+        return [field.strip() for field in text.split(separator)]
+    if separator is None:
+        return [word or quoted.replace('""', '"') for quoted, word in _WORD.findall(text)]
+    try:
+        row = csv.reader([text], delimiter=separator, skipinitialspace=True, strict=True)
+        return [field.strip() for field in next(row)]
+    except csv.Error:
+        between = "tab" if separator == "\t" else "comma"
+        raise ValueError(
+            f"a closing quotation mark must stand before a {between} or at the end of the line, "
+            f"got {text[:80]!r}"
+        ) from None
+
+
+def _tabs_separate(text: str) -> bool:
+    """Whether tabs are more than blanks: not beside commas, nor between plain numbers."""
+    if "\t" not in text or _REALS.fullmatch(text):
+        return False
+    return not any(field.strip()[-1:] == "," for field in text.split("\t"))
+
+
+def _has_other_separators(fields: list[str], first: bool) -> bool:
+    """Whether semicolons, bars or decimal commas have left several fields in one."""
+    alone = len(fields) == 1 and any(sign in fields[0] for sign in (";|" if first else ";"))
+    return alone or any(field[-1] in ";|" or _JOINED.fullmatch(field) for field in fields)
+
+
+def _weight(text: str, first: bool) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        doubt = first and math.isnan(weight)
+        hint = "; if the line names columns, begin it with #" if doubt else ""
+        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}{hint}")
+    return weight
