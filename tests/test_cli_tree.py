@@ -127,7 +127,9 @@ class TestBadInput:
         with open(graph, "w") as file:
             file.write("a b 1e308\nb c 1e308\n")
         output = run("tree", graph, code=2).output
-        assert output == ("sepool: graph.txt: the weights add up to more than a double can hold\n")
+        assert output == (
+            "sepool: graph.txt: the weights add up to more than a quarter of the largest double\n"
+        )
 
     @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
     def test_a_tree_is_no_graph(self, graph, name):

@@ -119,8 +119,9 @@ def test_one_way_arcs():
     ):
         with pytest.raises(ValueError, match=r"is directed: from node 0 to .* symmetrise=True"):
             csr(3, edges, both=True)
-    rounded = csr(2, [(0, 1, 1.0), (1, 0, 1 + 1e-12)], both=True)  # within rounding: one weight
-    assert as_weights(rounded)[0] == pytest.approx({(0, 1): 1, (1, 0): 1}, rel=1e-11)
+    for rounding in (1e-12, 1e-7):  # of doubles and of floats: one weight
+        rounded = csr(2, [(0, 1, 1.0), (1, 0, 1 + rounding)], both=True)
+        assert as_weights(rounded)[0] == pytest.approx({(0, 1): 1, (1, 0): 1}, rel=2 * rounding)
 
 
 class TestUnits:
@@ -135,6 +136,15 @@ class TestUnits:
         assert (scaled[2] is None) == (weights is None)
         if weights is not None:
             assert scaled[2].tolist() == weights.tolist()
+
+    @pytest.mark.parametrize("scale", [1e-3, 0.01, 1 / 7, 3.7, 1e-12])
+    def test_decimals(self, scale):
+        """Weights in grams or in cents, the smallest of which has many."""
+        k = np.random.default_rng(3).integers(1001, 500_000, 200)
+        plain = csr(201, [(i, i + 1, float(w)) for i, w in enumerate(k)])
+        scaled = csr(201, [(i, i + 1, w * scale) for i, w in enumerate(k)])
+        assert scaled[2].tolist() == plain[2].tolist()
+        assert scaled[4] == pytest.approx(plain[4] * scale)
 
     def test_equal_weights_need_no_array(self):
         assert csr(3, [(0, 1, 0.7), (1, 2, 0.7)])[2] is None
@@ -185,7 +195,7 @@ class TestBadInput:
 
     def test_sums_that_overflow(self):
         for edges in ([(0, 1, 1.7e308)], [(0, 1, 9e307), (1, 2, 9e307)]):
-            with pytest.raises(ValueError, match="add up to more than a double can hold"):
+            with pytest.raises(ValueError, match="add up to more than a quarter of the largest"):
                 csr(3, edges)
         heavy = sepool.coding_tree([(0, 1, 1e307), (1, 2, 1e307)])
         assert heavy.entropy == sepool.coding_tree([(0, 1), (1, 2)]).entropy

@@ -80,6 +80,15 @@ def test_best_is_the_best_on_larger_graphs(n, edges, height):
     assert found["best"] <= found["paper"] + 1e-12
 
 
+@pytest.mark.parametrize("n", [20, 40, 64])
+def test_a_higher_tree_is_hardly_ever_worse(n):
+    """Up to height 6 never, above by a percent at most, as the README says."""
+    edges = shapes.random_graph(n, int(0.15 * n * n), n)
+    found = [coding_tree(edges, height).entropy for height in range(1, 13)]
+    for height, (lower, higher) in enumerate(pairwise(found), 2):
+        assert higher <= lower * (1.01 if height > 6 else 1 + 1e-12), height
+
+
 def planted(clusters: int, size: int, inside: float, links: int, seed: int = 0) -> np.ndarray:
     """Clusters of equal size, one after the other, and some edges between any two nodes."""
     rng = np.random.default_rng(seed)

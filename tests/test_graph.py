@@ -142,15 +142,23 @@ class TestBadInput:
             as_graph(np.zeros((4, 4)))
 
     @pytest.mark.parametrize(
-        "edges", [[[0, 1, 2], [1, 2, 0]], [[0, 1, 1], [1, 0, 1], [1, 1, 0]]], ids=["ends", "matrix"]
+        "edges",
+        [
+            [[0, 1, 2], [1, 2, 0]],
+            [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+            [[0.0, 1, 1], [1, 0, 1], [1, 1, 0]],
+            [[0.0, 5], [5, 0]],
+        ],
+        ids=["ends", "matrix", "matrix of floats", "two nodes"],
     )
     def test_that_could_be_something_else(self, edges):
-        with pytest.raises(ValueError, match=r"could hold weighted edges.* be an adjacency"):
+        with pytest.raises(ValueError, match=r"could hold edges.* be an adjacency"):
             as_graph(np.array(edges))
 
     def test_of_three_weighted_edges(self):
         assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
         assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
+        assert as_graph(np.array([[0, 1], [1, 0]])).num_nodes == 2
         assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # a list says what its rows are
 
     @pytest.mark.parametrize("edges", [np.arange(4), np.zeros((2, 2, 2), int), 7 * np.ones((3, 1))])

@@ -110,6 +110,16 @@ def test_communities(tree):
     assert tree.communities(1, "abcdef") == [set("ab"), set("c"), set("d"), set("ef")]
     with pytest.raises(ValueError, match="the tree has 6 nodes, got names for 2"):
         tree.communities(1, "ab")
+    with pytest.raises(ValueError, match="these nodes in another order, '0' first; leave them out"):
+        tree.communities(1, [5, 4, 3, 2, 1, 0])
+
+
+def test_what_is_asked_for_is_a_copy(tree):
+    for level in (1, 2):
+        for ask in (tree.volumes, tree.cuts, tree.assignment, tree.labels):
+            before = ask(level).tolist()
+            ask(level)[:] = 0
+            assert ask(level).tolist() == before
 
 
 @pytest.mark.parametrize("level", ["a", 1.0, None, True])

@@ -12,7 +12,9 @@ namespace {
 constexpr int kVolumeBits = 61;           // of the total volume in units; leaves room for sums of two
 constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part are taken as such
 constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them
-constexpr double kAsymmetry = 1e-9;       // relative difference of A[u,v] and A[v,u] that counts as rounding
+constexpr double kExact = 0x1p-50;        // or this close, and
+constexpr double kMostParts = 1e6;        // this many
+constexpr double kAsymmetry = 1e-6;       // relative difference of A[u,v] and A[v,u] that counts as rounding, of floats at worst
 constexpr double kMaxInteger = 0x1p53;    // up to here every integer is a double
 
 std::string number(double x) {
@@ -50,7 +52,7 @@ public:
             if (w[i] > 0) smallest = std::min(smallest, w[i]);
             integers = integers && w[i] == std::floor(w[i]);
         }
-        if (std::isinf(sum * 4)) fail("the weights" + place + " add up to more than a double can hold");
+        if (std::isinf(sum * 4)) fail("the weights" + place + " add up to more than a quarter of the largest double");
         if (sum == 0) {
             std::fill(units.begin(), units.end(), 0);
             return 1;
@@ -73,9 +75,19 @@ public:
 private:
     // The least multiple of `parts` by which the ratio becomes an integer, but for rounding; 0 if there is none in reach.
     static double common_parts(double ratio, double parts) {
-        const auto whole = [](double x) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * kSnap; };
+        const auto whole = [](double x, double snap) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * snap; };
         for (double factor = 1; parts * factor <= kMaxParts; ++factor)
-            if (whole(ratio * parts * factor)) return parts * factor;
+            if (whole(ratio * parts * factor, kSnap)) return parts * factor;
+        // Larger denominators are those of the continued fraction, if the ratio is one of whole numbers at all.
+        const double x = ratio * parts;
+        double rest = x - std::floor(x), before = 0, factor = 1;
+        while (parts * factor <= kMostParts) {
+            if (whole(x * factor, kExact)) return parts * factor;
+            const double inverse = 1 / rest, next = std::floor(inverse) * factor + before;
+            rest = inverse - std::floor(inverse);
+            before = factor;
+            factor = next;  // infinite, or no number, where the rest was 0: both end the search
+        }
         return 0;
     }
 

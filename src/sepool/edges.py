@@ -59,9 +59,9 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
         )
     if isinstance(edges, np.ndarray) and is_doubtful(table):
         raise ValueError(
-            f"an array of shape {table.shape} could hold weighted edges, one a row, or else be an "
+            f"an array of shape {table.shape} could hold edges, one a row, or else be an "
             "adjacency matrix (pass scipy.sparse.csr_array(matrix)) or an edge_index (transpose "
-            "it); for weighted edges give the weights as an array of their own"
+            "it); for weighted edges give ids as integers and the weights as an array of their own"
         )
     if table.dtype.kind not in "iuf":
         raise TypeError(
@@ -79,15 +79,19 @@ def from_array(edges: ArrayLike, weights: Any = None, num_nodes: int | None = No
 
 def is_doubtful(table: NDArray[Any]) -> bool:
     """Whether edges could as well be a symmetric matrix without loops, or three by their ends."""
-    if table.shape not in ((2, 3), (3, 3)) or table.dtype.kind not in "iu" or not table.any():
+    if table.shape not in ((2, 2), (2, 3), (3, 3)) or not table.any():
         return False
-    matrix = table.shape == (3, 3) and (table == table.T).all() and not table.diagonal().any()
-    return bool(matrix) or table.shape == (2, 3)
+    whole = table.dtype.kind in "iu"
+    if table.shape == (2, 3):
+        return whole
+    if table.shape == (2, 2) and whole:  # floats are seldom ids
+        return False
+    return bool((table == table.T).all() and not table.diagonal().any())
 
 
 def from_networkx(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
     """A networkx graph; the nodes keep their order, and their ``str`` becomes their name."""
-    _refuse_directed(graph.is_directed(), symmetrise, "nx.DiGraph")
+    _refuse_directed(graph.is_directed(), symmetrise, f"nx.{type(graph).__name__}")
     ids = {node: i for i, node in enumerate(graph)}
     rows = list(graph.edges(data=weight, default=1) if weight else graph.edges())
     u = np.fromiter((ids[row[0]] for row in rows), np.int64, len(rows))
@@ -184,8 +188,9 @@ def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
         raise ValueError(f"expected {num_edges} weights, one an edge, got shape {weights.shape}")
     if num_edges and weights.dtype.kind not in "biuf":
         given = values if isinstance(values, (list, tuple)) else weights.tolist()
-        odd = next((x for x in given if not isinstance(x, Real)), weights.dtype)
-        raise TypeError(f"edge weights must be real numbers, got {odd!r}")
+        odd = [x for x in given if not isinstance(x, Real)]
+        if odd or weights.dtype.kind != "O":
+            raise TypeError(f"edge weights must be real numbers, got {[*odd, weights.dtype][0]!r}")
     return weights.astype(np.float64, copy=False)
 
 

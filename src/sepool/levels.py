@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,9 +137,19 @@ def check_graph(tree: CodingTree, graph: Graph) -> None:
         raise ValueError(
             f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
         )
-    if tree.names is not None and graph.names is not None and tree.names != graph.names:
-        pairs = zip(tree.names, graph.names, strict=True)
-        mine, other = next((a, b) for a, b in pairs if a != b)
+    numbers = tuple(map(str, range(tree.num_nodes)))
+    pair = tree.names or numbers, graph.names or numbers
+    if (tree.names and graph.names and pair[0] != pair[1]) or in_another_order(*pair):
+        mine, other = next((a, b) for a, b in zip(*pair, strict=True) if a != b)
         raise ValueError(
             f"the tree is of another graph: where it has the node {mine!r}, the graph has {other!r}"
         )
+
+
+def in_another_order(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two lists have the same names, but at other places.
+
+    >>> in_another_order("012", "120"), in_another_order("012", "012"), in_another_order("01", "ab")
+    (True, False, False)
+    """
+    return list(names) != list(others) and set(names) == set(others)

@@ -13,7 +13,7 @@ from sepool.arguments import whole_number
 from sepool.extras import needs
 from sepool.graph import as_graph
 from sepool.io import StrPath
-from sepool.levels import Labels, as_levels, assignments_of, volumes_and_cuts
+from sepool.levels import Labels, as_levels, assignments_of, in_another_order, volumes_and_cuts
 from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
 
 
@@ -66,7 +66,7 @@ class CodingTree:
 
     def assignment(self, level: int) -> NDArray[np.int32]:
         """The cluster on this level of every node of the level below (``S`` of the paper)."""
-        return self.parent[self._slice(self._level(level, lowest=1) - 1)]
+        return self.parent[self._slice(self._level(level, lowest=1) - 1)].copy()
 
     def labels(self, level: int) -> NDArray[np.int32]:
         """The cluster on this level of every node of the graph, in the order of its nodes.
@@ -115,6 +115,12 @@ class CodingTree:
         called = list(nodes)
         if len(called) != self.num_nodes:
             raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(called)}")
+        mine = self.names or tuple(map(str, range(self.num_nodes)))
+        if in_another_order(mine, list(map(str, called))):
+            raise ValueError(
+                f"the tree has these nodes in another order, {mine[0]!r} first; leave them out "
+                "to have its own"
+            )
         found: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
         for node, cluster in zip(called, self.labels(level).tolist(), strict=True):
             found[cluster].add(node)
@@ -122,11 +128,11 @@ class CodingTree:
 
     def volumes(self, level: int) -> NDArray[np.float64]:
         """The sum of the degrees in every cluster of this level."""
-        return self.volume[self._slice(self._level(level))]
+        return self.volume[self._slice(self._level(level))].copy()
 
     def cuts(self, level: int) -> NDArray[np.float64]:
         """The weight of the edges that leave every cluster of this level."""
-        return self.cut[self._slice(self._level(level))]
+        return self.cut[self._slice(self._level(level))].copy()
 
     def contributions(self, level: int) -> NDArray[np.float64]:
         """What every node of this level adds to the entropy, in bits (Eq. 3 of the paper).

@@ -52,6 +52,7 @@ def test_plot_of_a_tree(folder: Path) -> None:
         (["-o", "picture.gif"], "expected a name that ends in .png or .svg"),
         (["-o", "nowhere/picture.png"], "no folder"),
         (["--level", "9"], "level must be 1 to 3, got 9"),
+        (["--level", "1", "--kind", "dendrogram"], "--level goes with the kinds clusters and"),
         (["--height", "0"], "height must be 1 to 64, got 0"),
         (["--graph", "graph.txt"], "--graph goes with a tree file"),
     ],

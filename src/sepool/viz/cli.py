@@ -55,6 +55,10 @@ def plot(
         raise ValueError(f"--kind takes {', '.join(KINDS)}, got {kind!r}")
     saved = is_tree_file(source)
     kind = kind or ("dendrogram" if saved and graph is None else "clusters")
+    if level is not None and kind == "dendrogram":
+        raise ValueError(
+            "--level goes with the kinds clusters and levels; a dendrogram has them all"
+        )
     output = output or _beside(source, f".{kind}.png")
     inputs = (("the tree" if saved else "the graph", source), ("the graph", graph))
     check_files(inputs, [("-o", output)])
