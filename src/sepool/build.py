@@ -35,7 +35,8 @@ def coding_tree(
     Args:
         graph: anything `as_graph` takes: a networkx or igraph graph, a SciPy sparse matrix, a PyG
             ``Data``, an array of edges, the path of an edge list. Call `as_graph` first to name
-            the weight attribute or the number of nodes.
+            the weight attribute or the number of nodes, and give it ``self_loops`` and
+            ``symmetrise`` as well: a `Graph` is taken as it is.
         height: the level of the root; 2 gives one level of clusters, 3 clusters of clusters.
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
