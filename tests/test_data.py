@@ -226,11 +226,32 @@ def test_a_batch_that_mixes_heights(heights):
         hierarchy(Batch.from_data_list(graphs))
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("nan")])
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
 def test_weights_that_cannot_be_pooled(weight):
     graph = as_data([(0, 1)], 2, edge_weight=torch.tensor([weight, weight]))
     with pytest.raises(ValueError, match="must not be negative"):
         with_trees([graph], edge_weight=None)
+
+
+def test_weights_that_sum_to_more_than_single_precision_holds():
+    graph = as_data([(0, 1)], 2, edge_weight=torch.full((2,), 1e300, dtype=torch.double))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"sum to 1e\+300, more than a float32 can hold"):
+            with_trees([graph], edge_weight=None)
+
+
+def test_what_was_found_in_inference_mode_can_be_trained_with():
+    graph = with_trees(molecules(1))[0]
+    levels = hierarchy(graph)
+    with torch.inference_mode():
+        made = hierarchy(graph)
+        levels.assignment(1)
+        made.assignment(1)
+    x = torch.ones(graph.num_nodes, 1, requires_grad=True)
+    for found in (levels, made):
+        x[found.assignment(1)].square().sum().backward()
+        assert not any(part.is_inference() for part in (*found.sizes, *found.edges, found.order))
 
 
 def test_trees_of_a_slice():

@@ -108,6 +108,10 @@ def test_a_dataset_and_a_part_of_it(tmp_path):
     assert_same_after(tmp_path / "graphs.npz", dataset[[4]])
 
 
+def test_a_part_of_a_list(tmp_path):
+    assert_same_after(tmp_path / "graphs.npz", torch.utils.data.Subset(molecules(4), [2, 0]))
+
+
 def test_the_stock_loader_takes_what_is_loaded(tmp_path):
     save_graphs(tmp_path / "graphs.npz", AddCodingTree(3).apply_all(molecules(8)))
     for batch in DataLoader(load_graphs(tmp_path / "graphs.npz"), batch_size=4):
@@ -154,9 +158,44 @@ def test_an_attribute_that_cannot_be_stored(tmp_path):
     graphs = molecules(2)
     for graph in graphs:
         graph.thing = object()
-    with pytest.raises(TypeError, match="neither a tensor nor fit for JSON"):
+    with pytest.raises(TypeError, match="attribute 'thing' is neither a tensor nor fit for JSON"):
         save_graphs(tmp_path / "graphs.npz", graphs)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"a": "b"}, torch.ones(2).bfloat16()], ids=str)
+def test_an_attribute_that_cannot_be_stored_is_named(tmp_path, value):
+    graphs = molecules(2)
+    for graph in graphs:
+        graph.info = value
+    with pytest.raises(TypeError, match="the attribute 'info'"):
+        save_graphs(tmp_path / "graphs.npz", graphs)
+
+
+def test_graphs_with_different_attributes(tmp_path):
+    graphs = AddCodingTree(2).apply_all(molecules(3))
+    graphs[2].extra = torch.ones(1)
+    with pytest.raises(ValueError, match="graph 2 has the attribute 'extra', graph 0 has not"):
+        save_graphs(tmp_path / "graphs.npz", graphs)
+    del graphs[2].extra, graphs[1].tree
+    with pytest.raises(ValueError, match="graph 0 has the attribute 'tree', graph 1 has not"):
+        save_graphs(tmp_path / "graphs.npz", graphs)
+
+
+class Pair(Data):
+    """Two graphs in one, whose attributes are joined in a way of their own."""
+
+    def __inc__(self, key, value, *rest):
+        return self.x.size(0) if key == "edge_index_t" else super().__inc__(key, value, *rest)
+
+
+def test_graphs_that_are_joined_in_their_own_way(tmp_path):
+    graphs = [Pair(**graph.to_dict()) for graph in molecules(2)]
+    dataset = InMemoryDataset()
+    dataset._data, dataset.slices = InMemoryDataset.collate(graphs)
+    for given_graphs in (graphs, molecules(1) + graphs, dataset):
+        with pytest.raises(TypeError, match="Pair has its own __inc__"):
+            save_graphs(tmp_path / "graphs.npz", given_graphs)
 
 
 def test_an_edge_that_leaves_its_graph(tmp_path):
@@ -259,7 +298,7 @@ def test_nothing_in_a_file_is_executed(tmp_path):
         assert all(name.endswith(".npy") for name in archive.namelist())
 
 
-@pytest.mark.parametrize("graphs", [5, Data(num_nodes=2)])
+@pytest.mark.parametrize("graphs", [5, Data(num_nodes=2), "graphs", {"a": 1}], ids=str)
 def test_what_is_no_list_of_graphs(tmp_path, graphs):
-    with pytest.raises(TypeError, match=r"expected a list of graphs, got (int|Data)"):
+    with pytest.raises(TypeError, match=r"expected a list of graphs, got (int|Data|str|dict)"):
         save_graphs(tmp_path / "graphs.npz", graphs)

@@ -216,7 +216,9 @@ def clusters(graph: Data, **options) -> list[int]:
     return hierarchy(AddCodingTree(2, **options)(graph)).assignment(1).tolist()
 
 
-@pytest.mark.parametrize("weight", ["strength", cosine, lambda data: data.strength])
+@pytest.mark.parametrize(
+    "weight", ["strength", cosine, functools.partial(cosine), lambda data: data.strength]
+)
 def test_the_tree_sees_the_weights_but_pooling_does_not(weight):
     graph = two_pairs()
     a, b, c, d = clusters(graph, edge_weight=weight)
@@ -298,7 +300,7 @@ def test_weights_that_differ_by_direction():
         ({"seed": -1}, ValueError, "seed must be 0 to"),
         ({"num_threads": 0}, ValueError, "num_threads must be 1 to"),
         ({"edge_weight": 3}, TypeError, "the name of an attribute or a function, got 3"),
-        ({"edge_weight": functools.partial(cosine)}, TypeError, "use def"),
+        ({"edge_weight": functools.partial(cosine, object())}, TypeError, "use def"),
     ],
 )
 def test_bad_options(options, error, message):
@@ -343,11 +345,37 @@ def test_a_function_that_returns_something_else():
         AddCodingTree(2, edge_weight=lambda data: [1.0])(molecules(1)[0])
 
 
+def test_a_function_that_returns_nothing():
+    with pytest.raises(ValueError, match="the function edge_weight gave None"):
+        AddCodingTree(2, edge_weight=lambda data: None)(molecules(1)[0])
+
+
+def test_a_partial_function_is_named_with_its_arguments():
+    named = repr(AddCodingTree(2, edge_weight=functools.partial(cosine, scale=0.5)))
+    assert f"edge_weight=functools.partial({__name__}.cosine, scale=0.5)" in named
+
+
+def test_weights_of_a_type_that_numpy_does_not_have():
+    graph = two_pairs()
+    wanted = tree(graph, 2, edge_weight="strength")
+    graph.strength = graph.strength.bfloat16()
+    assert tree(graph, 2, edge_weight="strength") == wanted
+
+
+def test_a_part_of_a_list():
+    graphs = molecules(4)
+    part = torch.utils.data.Subset(graphs, [2, 0])
+    found = AddCodingTree(2).apply_all(part)
+    assert all(map(same_data, found, AddCodingTree(2).apply_all([graphs[2], graphs[0]])))
+
+
 def test_one_graph_is_no_list():
     with pytest.raises(TypeError, match="for one graph call the transform itself"):
         AddCodingTree(2).apply_all(molecules(1)[0])
 
 
-def test_what_is_no_list_of_graphs():
-    with pytest.raises(TypeError, match="expected a list of graphs, got int"):
-        AddCodingTree(2).apply_all(5)
+@pytest.mark.parametrize("graphs", [5, "graphs", {"a": 1}, EDGES, HeteroData()], ids=str)
+def test_what_is_no_list_of_graphs(graphs):
+    name = type(graphs).__name__
+    with pytest.raises(TypeError, match=f"expected a list of graphs, got {name}"):
+        AddCodingTree(2).apply_all(graphs)

@@ -19,7 +19,8 @@ is how many children every cluster has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from sepool.extras import needs
 from sepool.packing import DIRECTED, ROW_BY_ROW, SYMMETRIC, EdgeBlocks, Forest, pack_blocks
+from sepool.pyg import kind_now, look_at
 from sepool.treebatch import TreeBatch
 
 with needs("torch", "sepool.data"):
@@ -74,7 +76,8 @@ def hierarchy(data: Data) -> Hierarchy:
 
     Raises:
         NoTreeError: there is none.
-        ValueError: the trees are of different heights, or belong to other graphs.
+        ValueError: the trees are of different heights, or belong to other graphs; or edges had
+            weights when the trees were added, and have none now.
 
     Example:
         >>> from torch_geometric.data import Batch
@@ -95,10 +98,11 @@ def hierarchy(data: Data) -> Hierarchy:
             "`data = sepool.AddCodingTree(height)(data)`, or pass AddCodingTree(height) to the "
             "dataset as pre_transform"
         )
-    height = -int(data.tree[0])  # the first of the two copies to the host
+    first, facts = look_at(data, data.tree[0])  # the first of the two copies to the host
+    height = -first
     if height < 1 or data.tree.dtype != torch.int32:
         raise ValueError("the attribute `tree` of the data is not what sepool.AddCodingTree adds")
-    heads = _heads(data, height)
+    heads, pooled = _heads(data, height)
     heights = -heads[:, 0]
     if heights.min() != heights.max():
         raise ValueError(
@@ -111,7 +115,19 @@ def hierarchy(data: Data) -> Hierarchy:
             f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
             f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
         )
-    return _unpack(data.tree, heads, height)
+    kind = min(int(heads[:, 1].min()), kind_now(facts, pooled, int(edges)))
+    with lasting():
+        return _unpack(data.tree, heads, height, kind)
+
+
+@contextmanager
+def lasting() -> Iterator[None]:
+    """What is made inside can be trained with later, even in `torch.inference_mode`."""
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        yield
+        return
+    with torch.inference_mode(False), torch.no_grad():
+        yield
 
 
 @dataclass
@@ -190,7 +206,8 @@ class Hierarchy:
         """What was found once; a plain dict, because torch.compile can look into it."""
         key = (name, level)
         if key not in self._found:
-            self._found[key] = find()
+            with lasting():
+                self._found[key] = find()
         return self._found[key]
 
     def _find_assignment(self, level: int) -> Tensor:
@@ -218,22 +235,28 @@ def _ptr(sizes: Tensor) -> Tensor:
     return torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
 
 
-def _heads(data: Data, height: int) -> NDArray[np.int64]:
-    """The heads of all blocks, on the host: everything that a shape or a branch depends on."""
+def _heads(data: Data, height: int) -> tuple[NDArray[np.int64], float]:
+    """The heads of all blocks, on the host: everything that a shape or a branch depends on.
+
+    And the sum of all weights that were pooled.
+    """
     tree = data.tree
     slices = getattr(data, "_slice_dict", None) or {}  # where the loader put the graphs
     if "tree" in slices:
-        heads = _at(tree, slices["tree"][:-1], height)
+        heads, pooled = _at(tree, slices["tree"][:-1], height)
         if (heads[:, 0] < 0).all() and _size_of(heads, height) == tree.numel():
-            return heads
+            return heads, pooled
     return _at(tree, (tree < 0).nonzero().squeeze(1), height)
 
 
-def _at(tree: Tensor, starts: Tensor, height: int) -> NDArray[np.int64]:
+def _at(tree: Tensor, starts: Tensor, height: int) -> tuple[NDArray[np.int64], float]:
     places = starts.unsqueeze(1) + torch.arange(4 + 2 * height, device=starts.device)
-    places = places.clamp_(max=len(tree) - 1)  # other heads may be shorter
-    heads: NDArray[np.int64] = tree[places.to(tree.device)].cpu().numpy().astype(np.int64)
-    return heads
+    last = torch.nn.functional.pad(starts[1:], (0, 1), value=len(tree)) - 1
+    places = torch.cat([places, last.unsqueeze(1)], 1).clamp_(max=len(tree) - 1)  # heads may vary
+    numbers = tree[places.to(tree.device)].cpu().numpy()
+    heads, last_numbers = numbers[:, :-1].astype(np.int64), numbers[:, -1].copy()
+    weights = last_numbers.view(np.float32)[heads[:, -1] > 0]  # of the only edge of a root
+    return heads, float(weights.sum(dtype=np.float64))
 
 
 def _size_of(heads: NDArray[np.int64], height: int) -> int:
@@ -241,7 +264,7 @@ def _size_of(heads: NDArray[np.int64], height: int) -> int:
     return int(heads.size + counts.sum() + 3 * edges.sum())
 
 
-def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int) -> Hierarchy:
+def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, kind: int) -> Hierarchy:
     """Turns blocks that lie graph by graph into one tensor a piece, and numbers clusters through.
 
     All pieces move in one gather: the blocks are a ragged table of graphs and pieces, which is
@@ -274,5 +297,4 @@ def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int) -> Hierarchy:
         pairs.append(numbers[at : at + 2 * count].view(2, count))
         weights.append(packed[at + 2 * count : at + 3 * count].view(torch.float32))
         at += 3 * count
-    kind = int(heads[:, 1].min())
     return Hierarchy(height, len(heads), nodes_by_cluster, sizes, pairs, weights, kind, nodes)

@@ -16,7 +16,7 @@ What is pooled along the trees is not stored, but summed again when the file is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from sepool.edges import pointers
 from sepool.extras import needs
 from sepool.io import StrPath
 from sepool.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
-from sepool.pyg import EDGE_WEIGHT, read_dataset
+from sepool.pyg import EDGE_WEIGHT, graph_list, read_dataset
 from sepool.treecache import pack_forest, unpack_forest
 
 with needs("torch", "sepool.graphfile"):
@@ -44,12 +44,12 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
 
     Args:
         path: the file; its name ends in ``.npz`` by custom.
-        graphs: an in-memory dataset or a list of graphs with the same attributes: tensors, or what
-            JSON can hold.
+        graphs: an in-memory dataset, a list of graphs or a subset of either, all with the same
+            attributes: tensors, or what JSON can hold. They come back as plain ``Data``.
 
     Raises:
-        TypeError: an attribute can not be stored.
-        ValueError: a tree is not that of its graph's edges.
+        TypeError: an attribute can not be stored, or graphs join their attributes in their own way.
+        ValueError: graphs have different attributes, or a tree is not that of its graph's edges.
 
     Example:
         >>> from pathlib import Path
@@ -71,11 +71,11 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
         if key in ("edge_index", "num_nodes", "_num_nodes", "tree"):
             continue
         if isinstance(value, Tensor):
-            arrays[f"data.{key}"] = value.detach().cpu().numpy()
+            arrays[f"data.{key}"] = _array(key, value)
             arrays[f"rows.{key}"] = np.diff(_slices(dataset, key, value))
             types[key] = str(value.dtype).removeprefix("torch.")
         else:
-            others[key] = value
+            others[key] = _fit_for_json(key, value, alone=dataset.slices is None)
     if "tree" in data:
         arrays.update(_tree_arrays(dataset, nodes, edges))
     about = {
@@ -83,11 +83,31 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
         "types": types,
         "others": others,
     }
-    try:
-        arrays["about"] = np.array(json.dumps(about))
-    except TypeError as error:
-        raise TypeError(f"an attribute is neither a tensor nor fit for JSON: {error}") from None
+    arrays["about"] = np.array(json.dumps(about))
     write_archive(path, FORMAT, VERSION, arrays)
+
+
+def _array(key: str, value: Tensor) -> NDArray[Any]:
+    try:
+        found: NDArray[Any] = value.detach().cpu().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(
+            f"the attribute {key!r} ({value.dtype}, {value.layout}) is no array of NumPy's: {error}"
+        ) from None
+    return found
+
+
+def _fit_for_json(key: str, value: Any, alone: bool) -> Any:
+    """The value, if it can be stored; dictionaries of many graphs are joined entry by entry."""
+    if isinstance(value, Mapping) and not alone:
+        raise TypeError(f"the attribute {key!r} is a dictionary; store its entries as attributes")
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"the attribute {key!r} is neither a tensor nor fit for JSON: {error}"
+        ) from None
+    return value
 
 
 def load_graphs(path: StrPath) -> InMemoryDataset:
@@ -161,15 +181,38 @@ def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Ar
 
 def _as_dataset(graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset:
     if isinstance(graphs, InMemoryDataset):
+        _check_kind(graphs._data)
         return graphs if graphs._indices is None else graphs.copy()
-    if isinstance(graphs, Data) or not isinstance(graphs, Iterable):
-        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
-    graphs = list(graphs)
-    if not graphs:
+    listed = graph_list(graphs)
+    if not listed:
         raise ValueError("there are no graphs to save")
+    _check_attributes(listed)
     dataset = InMemoryDataset()
-    dataset._data, dataset.slices = InMemoryDataset.collate(graphs)
+    dataset._data, dataset.slices = InMemoryDataset.collate(listed)
     return dataset
+
+
+def _check_kind(data: Any) -> None:
+    """Refuses graphs that are joined in a way which a file does not know."""
+    if isinstance(data, Data):
+        for name in ("__inc__", "__cat_dim__"):
+            if getattr(type(data), name) is not getattr(Data, name):
+                raise TypeError(
+                    f"{type(data).__name__} has its own {name}, and would be loaded as plain Data"
+                )
+
+
+def _check_attributes(graphs: Sequence[Any]) -> None:
+    """Refuses graphs with different attributes: the first would decide what is stored."""
+    first: set[str] = set()
+    for i, data in enumerate(graphs):
+        if not isinstance(data, Data):
+            raise TypeError(f"graph {i}: expected a PyG Data, got {type(data).__name__}")
+        _check_kind(data)
+        first = first if i else set(data.keys())
+        for key in sorted(first.symmetric_difference(data.keys())):
+            has, lacks = (0, i) if key in first else (i, 0)
+            raise ValueError(f"graph {has} has the attribute {key!r}, graph {lacks} has not")
 
 
 def _slices(dataset: InMemoryDataset, key: str, value: Tensor) -> Ints:

@@ -72,7 +72,8 @@ def pack_blocks(
             or one answer a graph.
 
     Raises:
-        ValueError: a weight is negative or NaN; the sign marks where a block begins.
+        ValueError: a weight is negative, for the sign marks where a block begins; or it is NaN or
+            infinite, or weights sum to more than a float32 can hold.
 
     Example:
         >>> import sepool
@@ -83,9 +84,12 @@ def pack_blocks(
         >>> numbers[:8], numbers[8:12]
         (array([-2,  2,  4,  2,  1,  6,  4,  1], dtype=int32), array([0, 1, 2, 3], dtype=int32))
     """
-    if edges.weight is not None and not (edges.weight >= 0).all():
-        wrong = edges.weight[~(edges.weight >= 0)][0]
-        raise ValueError(f"weights of edges that are pooled must not be negative, got {wrong}")
+    if edges.weight is not None:
+        wrong = edges.weight[~((edges.weight >= 0) & (edges.weight < np.inf))]
+        if len(wrong):
+            raise ValueError(
+                f"weights of edges that are pooled must not be negative or infinite, got {wrong[0]}"
+            )
     up = pointers(trees.counts[:, :-1].sum(axis=1))
     symmetric = np.broadcast_to(symmetric, len(trees.counts))
     found, ends = [], [np.zeros(1, np.int64)]
@@ -127,10 +131,19 @@ def _pack(trees: Forest, edges: EdgeBlocks, symmetric: NDArray[np.bool_]) -> Blo
     pieces: list[NDArray[Any]] = [head.ravel(), order, *sizes]
     for level, part in enumerate(_pool_edges(counts, parents, edges), start=4 + height):
         head[:, level] = part.counts
-        pieces += [part.row, part.col, np.asarray(part.weight, np.float32).view(np.int32)]
+        pieces += [part.row, part.col, _single(part.weight).view(np.int32)]
     lengths = [np.full((len(counts), 1), head.shape[1]), counts]
     lengths.append(np.repeat(head[:, 4 + height :], 3, axis=1))
     return _graph_by_graph(pieces, np.concatenate(lengths, axis=1))
+
+
+def _single(weight: NDArray[np.float64] | None) -> NDArray[np.float32]:
+    """The weights in single precision, which they are stored in."""
+    found = np.asarray(weight, np.float64)
+    largest = found.max(initial=0)
+    if largest > np.finfo(np.float32).max:
+        raise ValueError(f"weights of edges sum to {largest:g}, more than a float32 can hold")
+    return found.astype(np.float32)
 
 
 def trees_of(blocks: Blocks) -> tuple[Forest, NDArray[np.bool_]]:

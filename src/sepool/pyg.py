@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 
 from sepool.edges import pointers
 from sepool.extras import needs
-from sepool.packing import EdgeBlocks, Ints
+from sepool.packing import DIRECTED, ROW_BY_ROW, SYMMETRIC, EdgeBlocks, Ints
 
 with needs("torch", "sepool.pyg"):
     import torch
     from torch import Tensor
     from torch_geometric.data import Batch, Data, InMemoryDataset
+    from torch_geometric.data.data import BaseData
     from torch_geometric.data.storage import N_KEYS
 
 EdgeWeight = str | Callable[[Data], Tensor] | None
 Weights = NDArray[np.float64] | None
 EDGE_WEIGHT = "edge_weight"  # the weights of the adjacency A that a model sees, and that is pooled
+NEAR = 1e-4  # how far sums of the same weights may lie apart: they are of single precision
 
 
 class Graphs(NamedTuple):
@@ -29,6 +31,71 @@ class Graphs(NamedTuple):
     nodes: Ints
     edges: EdgeBlocks
     tree_weight: Weights
+
+
+class EdgeFacts(NamedTuple):
+    """What a batch's edges are now, which may be other than when its trees were added.
+
+    Attributes:
+        row_by_row: whether rows never fall.
+        weight: the sum of the weights, each 1 where there are none; None where it is not known.
+        weighted: whether there are weights other than 1.
+    """
+
+    row_by_row: bool
+    weight: float | None
+    weighted: bool
+
+
+def look_at(data: Data, number: Tensor) -> tuple[int, EdgeFacts]:
+    """A whole number from the data's device, and what its edges are; in one copy to the host."""
+    edges, weight = data.get("edge_index"), data.get(EDGE_WEIGHT)
+    asked = [number]
+    if isinstance(edges, Tensor) and edges.dim() == 2:
+        asked.append((edges[0, 1:] < edges[0, :-1]).any())
+    known = len(asked) == 2 and isinstance(weight, Tensor) and weight.dim() == 1
+    if known:
+        asked += [weight.detach().sum(dtype=torch.float32), (weight != 1).any()]
+    asked = [value.to(number.device, torch.float32) for value in asked]
+    first, *found = torch.stack(asked).tolist()
+    if not found:
+        return int(first), EdgeFacts(True, None, weight is not None)
+    total = found[1] if known else float(edges.size(1)) if weight is None else None
+    return int(first), EdgeFacts(not found[0], total, bool(found[2]) if known else False)
+
+
+def kind_now(facts: EdgeFacts, pooled: float, edges: int) -> int:
+    """What the edges can be at most, for they may have got another order or other weights.
+
+    ``pooled`` is the sum of the weights when the trees were added.
+    """
+    were_one = abs(edges - pooled) <= NEAR * pooled
+    same = facts.weight is None or abs(facts.weight - pooled) <= NEAR * pooled
+    if same and not (were_one and facts.weighted):
+        return ROW_BY_ROW if facts.row_by_row else SYMMETRIC
+    if not facts.weighted:
+        raise ValueError(
+            f"the weights of the {edges} edges summed to {pooled:g} when the trees were added, now "
+            "there are none; add the trees after the last change to edge_weight"
+        )
+    return DIRECTED  # which is right for any weights
+
+
+def graph_list(graphs: Any) -> list[Any]:
+    """The graphs of an iterable, or of anything that has a length and items, as subsets have.
+
+    Example:
+        >>> pair = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+        >>> len(graph_list(torch.utils.data.Subset([pair, pair, pair], [0, 2])))
+        2
+    """
+    if isinstance(graphs, (BaseData, Tensor, str, bytes, Mapping)):
+        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
+    if isinstance(graphs, Iterable):
+        return list(graphs)
+    if hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__"):
+        return [graphs[i] for i in range(len(graphs))]
+    raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
 
 
 def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
@@ -51,7 +118,7 @@ def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
     elif isinstance(weight, str):
         tree_weight = _named_weights([data.get(weight) for data in graphs], counts, weight)
     else:
-        tree_weight = _weights([weight(data) for data in graphs], counts, "what edge_weight gives")
+        tree_weight = _weights(_given_by(weight, graphs), counts, "what edge_weight gives")
     return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
 
 
@@ -136,6 +203,15 @@ def _named_weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:
     return found
 
 
+def _given_by(weight: Callable[[Data], Tensor], graphs: Sequence[Data]) -> list[Tensor]:
+    found = [weight(data) for data in graphs]
+    for i, given in enumerate(found):
+        if given is None:
+            which = f"graph {i}: " if len(found) > 1 else ""
+            raise ValueError(f"{which}the function edge_weight gave None, not one weight an edge")
+    return found
+
+
 def _weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:
     """The weights of all graphs, 1 where a graph has none; None if none has any."""
     if all(part is None for part in parts):
@@ -158,5 +234,8 @@ def _weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:
 
 
 def _numpy(tensor: Tensor) -> NDArray[Any]:
-    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:  # which NumPy does not have
+        tensor = tensor.float()
+    array: NDArray[Any] = tensor.numpy()
     return array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,7 +17,15 @@ from sepool.graphbatch import GraphBatch
 from sepool.io import StrPath
 from sepool.packing import Blocks, Forest, pack_blocks
 from sepool.progress import progress_bar
-from sepool.pyg import EDGE_WEIGHT, EdgeWeight, Graphs, read_dataset, read_list, symmetric_graphs
+from sepool.pyg import (
+    EDGE_WEIGHT,
+    EdgeWeight,
+    Graphs,
+    graph_list,
+    read_dataset,
+    read_list,
+    symmetric_graphs,
+)
 from sepool.treecache import cached_trees
 
 with needs("torch", "sepool.transforms"):
@@ -38,6 +47,10 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
     :math:`\mathbf{A}` is what a model sees: ``data.edge_weight``, or 1 where the data has none;
     self-loops and repeated edges are part of it. The weights that the *tree* is built with are
     chosen by ``edge_weight``, and alter :math:`\mathbf{S}` alone. The tree ignores self-loops.
+
+    Add the tree last. Pooled weights are constants, taken when it is added: weights that are
+    learned, set or changed later act on the nodes' own level alone. Nodes must not be renumbered
+    afterwards, and edges neither exchanged nor rewired: only another number of them is noticed.
 
     Works as ``transform`` and as ``pre_transform``. PyG hands graphs over one by one;
     `apply_all` builds the trees of a whole dataset in one call, over threads.
@@ -102,7 +115,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         """The same graphs with their trees, built in one call over threads.
 
         Args:
-            graphs: an in-memory dataset, or any iterable of graphs. They are left as they are.
+            graphs: an in-memory dataset, any iterable of graphs, or what has a length and items,
+                such as a `torch.utils.data.Subset`. They are left as they are.
 
         Returns:
             A dataset of the same class that shares the other attributes; of other input, a list.
@@ -114,11 +128,9 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         """
         if isinstance(graphs, Data):
             raise TypeError("expected a list of graphs; for one graph call the transform itself")
-        if not isinstance(graphs, Iterable):
-            raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
-        found = [copy.copy(data) for data in graphs]
+        found = [copy.copy(data) for data in graph_list(graphs)]
         if found:
             with progress_bar("coding trees", self.progress) as progress:
                 blocks = self._blocks(read_list(found, self.edge_weight), progress)
@@ -193,8 +205,15 @@ def _name_of(function: Any) -> str:
         raise TypeError(
             f"edge_weight must be None, the name of an attribute or a function, got {function!r}"
         )
+    if isinstance(function, functools.partial):
+        named = (f"{key}={value!r}" for key, value in function.keywords.items())
+        text = ", ".join([_name_of(function.func), *map(repr, function.args), *named])
+        return _steady(f"functools.partial({text})")
     name = getattr(function, "__qualname__", None)
-    text = f"{function.__module__}.{name}" if name else repr(function)
+    return _steady(f"{function.__module__}.{name}" if name else repr(function))
+
+
+def _steady(text: str) -> str:
     if " at 0x" in text:
         raise TypeError(f"edge_weight must have a name that does not change, got {text}; use def")
     return text

@@ -88,7 +88,20 @@ def test_gradcheck_of_pooling():
     assert torch.autograd.gradcheck(lambda p: unpool(p, PTR, ASSIGNMENT, ORDER), p)
     assert torch.autograd.gradcheck(lambda x: pool_max(x, PTR, ASSIGNMENT, ORDER), x)
     assert torch.autograd.gradgradcheck(lambda x: pool_sum(x, PTR, ASSIGNMENT, ORDER), x)
+    assert torch.autograd.gradgradcheck(lambda x: pool_max(x, PTR, ASSIGNMENT, ORDER), x)
     assert torch.autograd.gradgradcheck(lambda p: unpool(p, PTR, ASSIGNMENT, ORDER), p)
+
+
+def test_the_largest_is_one_of_the_members():
+    """Also where many share it, and where it is no finite number."""
+    ptr, assignment = torch.tensor([0, 7, 9, 11, 13]), torch.tensor([0] * 7 + [1, 1, 2, 2, 3, 3])
+    inf, nan = float("inf"), float("nan")
+    x = torch.tensor([0.1] * 7 + [-inf, -inf, -inf, 2.0, nan, 1.0])
+    found = pool_max(x.unsqueeze(1), ptr, assignment).flatten()
+    wanted = torch.stack([part.amax() for part in x.split(ptr.diff().tolist())])
+    assert torch.equal(found[:3], wanted[:3])
+    assert found[3].isnan()
+    assert wanted[3].isnan()
 
 
 @pytest.mark.parametrize("counted", [False, True])

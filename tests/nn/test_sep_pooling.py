@@ -167,6 +167,10 @@ def test_bad_input():
         SEPooling()(batch.x, levels, 4)
     with pytest.raises(ValueError, match="level must be 1 to 3, got 0"):
         SEPUnpooling()(batch.x, levels, 0)
+    with pytest.raises(TypeError, match="level must be a whole number, got '1'"):
+        SEPooling()(batch.x, levels, "1")
+    with pytest.raises(ValueError, match=r"floating-point numbers, got torch.int64: x.float\(\)"):
+        SEPooling()(batch.x.long(), levels, 1)
     with pytest.raises(TypeError, match=r"levels must be what sepool\.hierarchy\(data\) gives"):
         SEPooling()(batch.x, batch, 1)
     nodes, clusters = levels.num_clusters(0), levels.num_clusters(1)

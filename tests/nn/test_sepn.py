@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -294,6 +296,10 @@ def test_bad_input():
         SEPN(5, 8, 3, blocks=7)(data)
     with pytest.raises(ValueError, match="the model takes 4 features a node, got 5"):
         SEPN(4, 8, 3)(data)
+    flat = copy.copy(data)
+    flat.x = torch.ones(data.num_nodes)
+    with pytest.raises(ValueError, match=r"data.x must be a matrix, one row a node, got the shape"):
+        SEPN(5, 8, 3)(flat)
     other = random_graph(7, 0)
     other.tree = data.tree
     with pytest.raises(ValueError, match="the tree is of another graph"):
@@ -317,15 +323,19 @@ def test_bad_input():
         ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
         ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),
         ({"propagate": -1}, "propagate must be at least 0, got -1"),
+        ({"smooth": -1}, "smooth must be at least 0, got -1"),
+        ({"hidden": 0}, "hidden must be at least 1, got 0"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
-        SEPN(5, 8, 3, **options)
+        SEPN(**{"in_channels": 5, "hidden": 8, "out_channels": 3, **options})
 
 
-@pytest.mark.parametrize("options", [{"blocks": 1.5}, {"blocks": True}, {"height": 2.5}])
+@pytest.mark.parametrize(
+    "options", [{"blocks": 1.5}, {"blocks": True}, {"height": 2.5}, {"smooth": 1.5}]
+)
 def test_whole_numbers(options):
-    with pytest.raises(TypeError, match=r"(blocks|height) must be a whole number, got "):
+    with pytest.raises(TypeError, match=r"(blocks|height|smooth) must be a whole number, got "):
         SEPN(5, 8, 3, **options)

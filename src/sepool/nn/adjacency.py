@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy, repeat_each
+from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy, lasting, repeat_each
 from sepool.nn.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
 from sepool.nn.softmax import segment_softmax
 
@@ -68,13 +68,15 @@ class Adjacency:
     def row(self) -> Tensor:
         """The row of every entry."""
         if self._row is None:
-            self._row = repeat_each(self.ptr.diff(), len(self.index))
+            with lasting():
+                self._row = repeat_each(self.ptr.diff(), len(self.index))
         return self._row
 
     def transpose(self) -> tuple[Tensor, Tensor, Tensor]:
         """``ptr`` and ``index`` of the transpose, and which entry each of its entries was."""
         if self._transpose is None:
-            self._transpose = self._turn()
+            with lasting():
+                self._transpose = self._turn()
         return self._transpose
 
     def _sorted(self) -> tuple[Tensor, Tensor, Tensor]:

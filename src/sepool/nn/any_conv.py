@@ -38,6 +38,7 @@ def make_conv(
 def call_conv(conv: nn.Module, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
     """A PyG convolution, with the edge weights where it takes them."""
     takes = "edge_weight" in inspect.signature(conv.forward).parameters
-    options: dict[str, Any] = {"edge_weight": edge_weight} if takes else {}
+    weight = None if edge_weight is None else edge_weight.to(x.dtype)
+    options: dict[str, Any] = {"edge_weight": weight} if takes else {}
     out: Tensor = conv(x, edge_index, **options)
     return out

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import hierarchy
+from sepool.data import hierarchy, lasting
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
 from sepool.nn.conv_base import Conv, Prepared
@@ -16,7 +16,7 @@ from sepool.nn.dense import Dense
 from sepool.nn.linear import Linear
 from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import family, features_of, reduce_to
+from sepool.nn.sep_pooling import edges_of, family, features_of, reduce_to
 from sepool.nn.sepn import run_conv
 
 
@@ -63,6 +63,7 @@ class SEPAutoencoder(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
+        whole_number("hidden", hidden, 1)
         whole_number("layers", layers, 1)
         whole_number("level", level, 1)
         self.in_channels, self.hidden, self.replicas = in_channels, hidden, replicas
@@ -84,6 +85,7 @@ class SEPAutoencoder(nn.Module):
         """The reconstruction: ``(N, width)``, or ``(N, R, width)`` of replicas."""
         return self.forward_prepared(self.prepare(data))
 
+    @lasting()
     def prepare(self, data: Data) -> PreparedBatch:
         """What is the same in every step of training."""
         x = features_of(data, self.in_channels)
@@ -93,8 +95,7 @@ class SEPAutoencoder(nn.Module):
                 f"the model pools to level {self.level}, the tree has height {levels.height}; "
                 f"add a tree with AddCodingTree(height={self.level + 1})"
             )
-        weight = data.get("edge_weight", None)
-        a = Adjacency.from_edges(data.edge_index, weight, len(x), levels.kind)
+        a = Adjacency.from_edges(*edges_of(data, x), len(x), levels.kind)
         first = self.convs[0]
         graph = first.prepare(a) if isinstance(first, Conv) else Prepared(a)
         return PreparedBatch(x, False, levels, {0: graph})

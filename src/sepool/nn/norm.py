@@ -112,18 +112,21 @@ class NodeNorm(_Norm):
                 x, times, weight, bias, mean, var, self.relu
             )
             return out
-        parts, (mean, var) = x.view(len(weight), -1, width), (mean.unsqueeze(1), var.unsqueeze(1))
+        many = torch.promote_types(x.dtype, torch.float32)  # sums of half precision are none
+        parts = x.view(len(weight), -1, width).to(many)
+        mean, var = mean.unsqueeze(1), var.unsqueeze(1)
         if self.training:
-            counts = times.view(len(weight), -1, 1)
+            counts = times.view(len(weight), -1, 1).to(many)
             total = counts.sum(1, keepdim=True).clamp(min=1)
             seen_mean, seen_var = mean, var
             mean = (parts * counts).sum(1, keepdim=True) / total
             var = ((parts - mean).square() * counts).sum(1, keepdim=True) / total
             with torch.no_grad():
-                seen_mean.lerp_(mean, MOMENTUM)
-                seen_var.lerp_(var * total / (total - 1).clamp(min=1), MOMENTUM)
+                seen_mean.lerp_(mean.to(seen_mean.dtype), MOMENTUM)
+                unbiased = var * total / (total - 1).clamp(min=1)
+                seen_var.lerp_(unbiased.to(seen_var.dtype), MOMENTUM)
         slope = (var + EPSILON).rsqrt() * weight.unsqueeze(1)
-        out = ((parts - mean) * slope + bias.unsqueeze(1)).view_as(x)
+        out = ((parts - mean) * slope + bias.unsqueeze(1)).view_as(x).to(x.dtype)
         if padded:
             out = torch.where(times.unsqueeze(1) > 0, out, 0)
         return out.relu() if self.relu else out

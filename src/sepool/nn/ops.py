@@ -95,11 +95,8 @@ def unpool(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = No
 
 def pool_max(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = None) -> Tensor:
     """The largest value in every cluster; members that share it share the gradient."""
-    with torch.no_grad():
-        largest = segment_max(x, ptr, order)
-        reached = (x == largest.index_select(0, assignment)).to(x.dtype)
-        share = reached / segment_sum(reached, ptr, order).clamp_(min=1).index_select(0, assignment)
-    return pool_sum(x * share, ptr, assignment, order)
+    largest: Tensor = _PoolMax.apply(x, ptr, assignment, order)  # type: ignore[no-untyped-call]
+    return largest
 
 
 class _Pool(Function):
@@ -114,6 +111,25 @@ class _Pool(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         ptr, assignment, order = ctx.saved_tensors
         return unpool(grad, ptr, assignment, order), None, None, None
+
+
+class _PoolMax(Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
+    ) -> Tensor:
+        largest = segment_max(x, ptr, order)
+        reached = (x == largest.index_select(0, assignment)).to(x.dtype)
+        # What is no number is told by the count of those that reach the largest: it is none either.
+        count = segment_sum(torch.where(x.isnan(), x, reached), ptr, order).clamp_(min=1)
+        share = reached / count.index_select(0, assignment)
+        ctx.save_for_backward(share, ptr, assignment, order)
+        return torch.where(count.isnan(), count, largest)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        share, ptr, assignment, order = ctx.saved_tensors
+        return unpool(grad, ptr, assignment, order) * share, None, None, None
 
 
 class _Along(Function):
@@ -170,9 +186,9 @@ class _Unpool(Function):
 
 
 def rows_like(values: Tensor | None, x: Tensor) -> Tensor:
-    """One value a row, shaped so that it multiplies the rows of ``x``."""
+    """One value a row, of such a shape and type that it multiplies the rows of ``x``."""
     assert values is not None
-    return values.view(-1, *[1] * (x.dim() - 1))
+    return values.view(-1, *[1] * (x.dim() - 1)).to(x.dtype)
 
 
 def take_rows(
@@ -270,7 +286,7 @@ def gather_sum(
         taken = taken if weight is None else taken * rows_like(weight, x)
         least = 0 if mode == "sum" else None
         summed = torch.segment_reduce(taken, mode, offsets=ptr, unsafe=True, initial=least)
-        return summed if mode == "sum" else summed.masked_fill(rows_like(ptr.diff() == 0, x), 0)
+        return summed if mode == "sum" else summed.masked_fill(rows_like(ptr.diff(), x) == 0, 0)
     if index is None:
         index = torch.arange(len(x), device=x.device)
     if not index.numel():

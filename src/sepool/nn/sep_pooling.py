@@ -60,7 +60,9 @@ class SEPooling(nn.Module):
 
     def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Pooled:
         """Pools ``x``, one row for every node of level ``level - 1``, to ``level``."""
-        check_level(x, levels, level, level - 1)
+        check_level(x, levels, level, below=True)
+        if not x.is_floating_point():
+            raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: x.float()")
         x = reduce_to(x, levels, level, self.reduce)
         if self.pooled == "binary":
             return Pooled(x, levels.edges_apart(level), None, levels.batch(level))
@@ -92,7 +94,7 @@ class SEPUnpooling(nn.Module):
 
     def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
         """Unpools ``x``, one row for every cluster of ``level``, to ``level - 1``."""
-        check_level(x, levels, level, level)
+        check_level(x, levels, level)
         if self.reduce == "mean":
             x = x / rows_like(levels.sizes[level - 1], x)
         return unpool(x, *family(levels, level))
@@ -116,8 +118,19 @@ def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool 
     if reduce == "mean":
         summed = summed / rows_like(levels.sizes[level - 1].clamp(min=1), x)
     if reduce == "sym":
-        summed = summed * rows_like(levels.sizes[level - 1].clamp(min=1).rsqrt(), x)
+        summed = summed * inverse_roots(levels, level, x)
     return summed
+
+
+def inverse_roots(levels: Hierarchy, level: int, x: Tensor) -> Tensor:
+    """One over the root of how many members every cluster has, as factors of the rows of ``x``."""
+    sizes = levels.sizes[level - 1].clamp(min=1)
+    return rows_like(sizes.to(at_least_single(x.dtype)).rsqrt(), x)
+
+
+def at_least_single(dtype: torch.dtype) -> torch.dtype:
+    """What is computed with for numbers of this type, that many may be summed."""
+    return torch.promote_types(dtype, torch.float32)
 
 
 def read_out(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Tensor:
@@ -148,6 +161,8 @@ def features_of(data: Data, channels: int) -> Tensor:
     if not isinstance(data, Data):
         raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
     x: Tensor | None = data.x
+    if x is not None and x.dim() != 2:
+        raise ValueError(f"data.x must be a matrix, one row a node, got the shape {tuple(x.shape)}")
     if x is None or x.size(-1) != channels:
         width = None if x is None else x.size(-1)
         raise ValueError(f"the model takes {channels} features a node, got {width}")
@@ -156,11 +171,21 @@ def features_of(data: Data, channels: int) -> Tensor:
     return x
 
 
-def check_level(x: Tensor, levels: Hierarchy, level: int, rows: int) -> None:
-    """Raises where a level does not exist, or the rows are not those of level ``rows``."""
+def edges_of(data: Data, x: Tensor) -> tuple[Tensor, Tensor | None]:
+    """The edges, and their weights as a model with such features takes them, if there are any."""
+    edges, weight = data.get("edge_index", None), data.get("edge_weight", None)
+    if edges is None:
+        raise ValueError(
+            "the data has no edge_index; models take edges as such, not as adj_t or as a matrix"
+        )
+    return edges, None if weight is None else weight.to(at_least_single(x.dtype))
+
+
+def check_level(x: Tensor, levels: Hierarchy, level: int, below: bool = False) -> None:
+    """Raises where a level does not exist, or the rows are not those of it or the one below."""
     if not isinstance(levels, Hierarchy):
         raise TypeError(f"levels must be what sepool.hierarchy(data) gives, got {type(levels)}")
-    whole_number("level", level, 1, levels.height)
+    rows = whole_number("level", level, 1, levels.height) - below
     if not torch.compiler.is_compiling() and len(x) != levels.num_clusters(rows):
         raise ValueError(
             f"x has {len(x)} rows, but level {rows} has {levels.num_clusters(rows)} nodes"

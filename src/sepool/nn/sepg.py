@@ -25,6 +25,7 @@ from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import (
     POOLED,
     READOUTS,
+    edges_of,
     family,
     features_of,
     read_along,
@@ -147,8 +148,7 @@ class SEPG(nn.Module):
                 f"add trees with AddCodingTree(height={self.blocks}) or more"
             )
         self._check_parts(levels)
-        edges, weight = data.edge_index, data.get("edge_weight", None)
-        return self.classify(self.embed(x, edges, weight, levels))
+        return self.classify(self.embed(x, *edges_of(data, x), levels))
 
     def _check_parts(self, levels: Hierarchy) -> None:
         """Replicas get equal parts of a batch; a cut through a graph would go unseen."""

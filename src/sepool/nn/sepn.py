@@ -9,16 +9,24 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import hierarchy
+from sepool.data import hierarchy, lasting
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
 from sepool.nn.conv_base import Conv, GatheringConv, Prepared
 from sepool.nn.convs import GCN, average
 from sepool.nn.dense import Dense
 from sepool.nn.dropout import Dropout
-from sepool.nn.ops import rows_at, rows_like, unpool
+from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import POOLED, REDUCTIONS, family, features_of, reduce_to
+from sepool.nn.sep_pooling import (
+    POOLED,
+    REDUCTIONS,
+    edges_of,
+    family,
+    features_of,
+    inverse_roots,
+    reduce_to,
+)
 
 SKIPS = ("concat", "add", "none")
 
@@ -103,10 +111,12 @@ class SEPN(nn.Module):
         replicas: int | None = None,
     ) -> None:
         super().__init__()
+        whole_number("hidden", hidden, 1)
         whole_number("blocks", blocks, 1)
         height = blocks + 1 if height is None else whole_number("height", height, 1)
         if blocks > height:
             raise ValueError(f"blocks must be 1 to {height} (height), got {blocks}")
+        whole_number("smooth", smooth, 0)
         whole_number("propagate", propagate, 0)
         if not 0 <= teleport <= 1:
             raise ValueError(f"teleport must be 0 to 1, got {teleport}")
@@ -145,6 +155,7 @@ class SEPN(nn.Module):
         """
         return self.forward_prepared(self.prepare(data, gather=False))
 
+    @lasting()
     def prepare(self, data: Data, gather: bool = True) -> PreparedBatch:
         """What depends on no weights: where one graph is used many times, call it once.
 
@@ -160,9 +171,7 @@ class SEPN(nn.Module):
                 f"the model pools {self.blocks} times, the tree has height {levels.height}; "
                 f"add a tree with AddCodingTree(height={self.height})"
             )
-        nodes = Adjacency.from_edges(
-            data.edge_index, data.get("edge_weight", None), len(x), levels.kind
-        )
+        nodes = Adjacency.from_edges(*edges_of(data, x), len(x), levels.kind)
         above = range(1, self.blocks + 1)
         graphs = [nodes, *(pooled_adjacency(levels, level, self.binary) for level in above)]
         find = self.last.prepare if isinstance(self.last, Conv) else Prepared
@@ -219,7 +228,7 @@ class SEPN(nn.Module):
     def _lift(self, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
         """SEP-U, and the averages that follow it."""
         if self.reduce == "sym":
-            x = x * rows_like(batch.levels.sizes[level - 1].clamp(min=1).rsqrt(), x)
+            x = x * inverse_roots(batch.levels, level, x)
         x = unpool(x, *family(batch.levels, level))
         for _ in range(self.smooth):
             x = average(x, batch.prepared[~(level - 1)])
