@@ -21,6 +21,7 @@ OPTIONAL = {
     "igraph": "igraph",
     "torch-geometric-pool": "torch-geometric-pool",
 }
+_INSTALLED_AS = {"tgp": "torch-geometric-pool"}  # where the name to import is another
 
 
 class MissingPackage(ImportError):
@@ -31,7 +32,8 @@ class MissingPackage(ImportError):
 def needs(extras: str, what: str = "this") -> Iterator[None]:
     """Where the block finds a package missing, says which of sepool's extras bring it.
 
-    The outermost block has the last word: it knows what is wanted.
+    The outermost block has the last word: it knows what is wanted. Only what was said of a package
+    that none of the extras brings stays as it is.
 
     Args:
         extras: names with commas, such as "torch,bench"; "" for a package that none brings.
@@ -47,8 +49,14 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
         yield
     except (ModuleNotFoundError, MissingPackage) as error:
         package = (error.name or "sepool").partition(".")[0]
-        if package == "sepool":
+        said = isinstance(error, MissingPackage)
+        if package == "sepool" or (said and _comes_alone(package)):
             raise
         wanted = f"'sepool[{extras}]'" if extras else OPTIONAL.get(package, package)
         text = f"{what} needs {package}: pip install {wanted}"
         raise MissingPackage(text, name=package) from error
+
+
+def _comes_alone(package: str) -> bool:
+    wanted = OPTIONAL.get(_INSTALLED_AS.get(package, package), "")
+    return bool(wanted) and not wanted.startswith("sepool[")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sepool.bench.checks import (
     check_choice,
     check_data,
+    check_datasets,
     check_device,
     check_folds,
     check_names,
@@ -125,6 +127,30 @@ class TestFolds:
         check_data(data, "MUTAG", ["best", "random"], 10)
 
 
+class TestMarks:
+    """What `check_data` returns tells data and folds apart, and nothing else."""
+
+    def test_the_same_from_files_and_cache(self, data):
+        first = check_data(data, "MUTAG", [], 10)
+        assert len(first) == 12
+        shutil.rmtree(data / "TU")
+        assert check_data(data, "MUTAG", ["best"], 10) == first
+
+    def test_other_folds_and_other_graphs(self, data):
+        marks = [check_data(data, "MUTAG", [], 10)]
+        for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
+            (data / "splits" / "MUTAG" / f"test_idx-{fold}.txt").write_text(text)
+        marks.append(check_data(data, "MUTAG", [], 10))
+        (data / "TU" / "MUTAG" / "raw" / "MUTAG_graph_labels.txt").write_text("1\n0\n0\n1\n" * 5)
+        marks.append(check_data(data, "MUTAG", [], 10))
+        assert len(set(marks)) == 3
+
+    def test_all_datasets_of_a_plan(self, data, protocol):
+        units = protocol.units(["MUTAG"], ["SEP-G", "GCN"], seeds=1, configs=[0])
+        mark = check_data(data, "MUTAG", [], 10)
+        assert check_datasets(data, protocol, units) == {"MUTAG": mark}
+
+
 class TestNoData:
     def test_and_no_network(self, tmp_path, monkeypatch):
         datasets = pytest.importorskip("torch_geometric.datasets")
@@ -171,7 +197,10 @@ class TestNodeData:
     def test_a_graph_and_its_trees(self, tmp_path, monkeypatch):
         nodes = community_set()
         monkeypatch.setattr("sepool.bench.nodes.load_nodes", lambda root, name: nodes)
-        check_node_data(tmp_path, "Cora", self.units())
+        mark = check_node_data(tmp_path, "Cora", self.units())
+        assert mark == check_node_data(tmp_path, "Cora", [])
+        nodes = replace(nodes, train=nodes.train[1:])
+        assert mark != check_node_data(tmp_path, "Cora", [])
         assert len(list((tmp_path / "sepool").glob("*.npz"))) == 1
 
     def test_a_choice_of_levels_that_cannot_be(self, tmp_path, monkeypatch):

@@ -111,6 +111,11 @@ class TestBadInput:
             (["table1", "--configs", "3-16"], "--configs 3-16 goes beyond the 16 there are"),
             (["table1", "--seeds", "some"], "--seeds takes a count (3) or a list (0,4-6), got"),
             (["table1", "--seeds", "0"], "--seeds 0 chooses nothing"),
+            (["table1", "--seeds", "9" * 20], "--seeds 99999999999999999999 chooses more than"),
+            (["table1", "--seeds", "0-" + "9" * 20], "--seeds 0-99999999999999999999 chooses more"),
+            (["table1", "--folds", "9" * 20], "--folds 99999999999999999999 goes beyond the 10"),
+            (["figure3", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
+            (["figure4", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
             (["table1", "--device", "cuda:63"], "device 'cuda:63' is not there; torch sees cpu"),
         ],
     )
@@ -137,6 +142,21 @@ class TestBadInput:
         output = run("reproduce", "table1", *SMALL, code=2).output
         assert output.startswith("sepool: results/table1/MUTAG.jsonl holds results of another")
         assert len(output.splitlines()) == 1
+
+    def test_results_of_other_folds(self, folder):
+        run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
+        splits = folder / "data" / "splits" / "MUTAG"
+        for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
+            (splits / f"test_idx-{fold}.txt").write_text(text)
+        args = ["reproduce", "table1", *SMALL, "--configs", "2", "--device", "cpu"]
+        output = run(*args, code=2).output
+        assert "sepool: results/table1/MUTAG.jsonl holds results of other graphs or folds" in output
+        run(*args, "--out", "others")
+
+    def test_trees_of_a_package_that_is_missing(self, folder, monkeypatch):
+        monkeypatch.setattr("sepool.integrations.tgp.MISSING", ModuleNotFoundError("no tgp"))
+        output = run("reproduce", "table1", *SMALL, "--trees", "released", code=1).output
+        assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
 
     def test_results_that_another_process_writes(self, folder, protocol):
         with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test"), ["MUTAG"]):

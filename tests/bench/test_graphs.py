@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 
 import numpy as np
@@ -11,7 +13,9 @@ from small_graphs import graph_set
 from torch_geometric.data import Data
 
 import sepool
-from sepool.bench.graphs import load_folds, load_graphs, load_trees
+from sepool.archive import read_archive, write_archive
+from sepool.bench.graphs import FORMAT, VERSION, load_folds, load_graphs, load_trees
+from sepool.bench.tu import TUFiles
 from sepool.data import hierarchy
 from sepool.edges import pointers
 from sepool.features import cosine_weights
@@ -30,8 +34,8 @@ def test_cache_gives_back_what_was_read(data):
     assert first.num_classes == 2
 
 
-def test_pyg_reads_files_in_silence(data, monkeypatch, capsys):
-    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # in tests it is silent by itself
+def test_files_are_read_in_silence(data, monkeypatch, capsys):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # in tests PyG is silent by itself
     load_graphs(data, "MUTAG")
     assert capsys.readouterr().err == ""
 
@@ -40,6 +44,87 @@ def test_cache_is_enough(data):
     load_graphs(data, "MUTAG")
     (data / "TU").rename(data / "gone")
     assert len(load_graphs(data, "MUTAG").y) == 20
+
+
+class TestCacheOfOtherFiles:
+    """Files that were replaced are read again, whatever the cache says."""
+
+    @pytest.fixture
+    def cache(self, data):
+        load_graphs(data, "MUTAG")
+        return data / "sepool" / "MUTAG.npz"
+
+    @pytest.fixture
+    def raw(self, data):
+        return data / "TU" / "MUTAG" / "raw"
+
+    def forget(self, cache):
+        """Makes the cache one of before it said of which files it was made."""
+        arrays = read_archive(cache, FORMAT, VERSION)
+        kept = {key: array for key, array in arrays.items() if not key.startswith("raw_")}
+        assert len(kept) < len(arrays)
+        write_archive(cache, FORMAT, VERSION, kept)
+
+    def cut(self, raw):
+        """The first path has an edge less; the files are as old as ever."""
+        path, before = raw / "MUTAG_A.txt", (raw / "MUTAG_A.txt").stat()
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    def test_edges(self, data, cache, raw):
+        self.cut(raw)
+        assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
+        assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
+
+    def test_the_processed_file_of_pyg_is_not_believed(self, data, cache, raw):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+        datasets.TUDataset(str(data / "TU"), "MUTAG")
+        self.cut(raw)
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
+
+    def test_copies_are_the_same_files(self, data, cache, raw, monkeypatch):
+        for path in raw.iterdir():
+            os.utime(path)
+        monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_is_believed(self, data, cache, monkeypatch):
+        self.forget(cache)
+        monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_of_other_classes(self, data, cache, raw):
+        self.forget(cache)
+        path = raw / "MUTAG_graph_labels.txt"
+        path.write_text("1\n-1\n2\n1\n" * 5)
+        os.utime(path, ns=(0, 0))
+        assert load_graphs(data, "MUTAG").num_classes == 3
+
+    def test_an_older_cache_than_the_files(self, data, cache, raw):
+        self.forget(cache)
+        self.cut(raw)
+        os.utime(cache, ns=(0, 0))
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
+
+    def test_an_older_cache_alone(self, data, cache, raw):
+        self.forget(cache)
+        shutil.rmtree(raw)
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_of_edges_in_one_direction(self, data, cache, raw):
+        arrays = {**read_archive(cache, FORMAT, VERSION), "plain": np.zeros(20, np.bool_)}
+        write_archive(cache, FORMAT, VERSION, arrays)
+        shutil.rmtree(raw)
+        with pytest.raises(ValueError, match=r"MUTAG.npz: some edges are there in one direction"):
+            load_graphs(data, "MUTAG")
+
+    def test_a_folder_that_cannot_be_written_to(self, data, cache, raw, monkeypatch):
+        def refuse(*_):
+            raise PermissionError
+
+        self.cut(raw)
+        monkeypatch.setattr("sepool.bench.graphs.write_archive", refuse)
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
 
 
 def test_features_are_labels_and_degrees(data):

@@ -22,7 +22,7 @@ from sepool.bench.rows import Rows
 def cell(system, dataset, accuracies=(), published=None):
     rows = [("c", 0, seed, 0.5, 1.0, value) for seed, value in enumerate(accuracies)]
     names = ["config", "fold", "seed", "val_accuracy", "val_loss", "test_accuracy"]
-    return Cell(Line(system), dataset, pd.DataFrame(rows, columns=names), 1, 1, published)
+    return Cell(Line(system), dataset, pd.DataFrame(rows, columns=names), 1, 1, 1, published)
 
 
 def test_accuracy_has_a_panel_a_dataset_and_intervals():

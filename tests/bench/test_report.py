@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from sepool.bench.comparisons import paired_tests
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import PROTOCOLS
 from sepool.bench.published import published
-from sepool.bench.report import write_report
+from sepool.bench.report import Report, write_report
 from sepool.bench.rows import Rows
 from sepool.studies.figure4_table import COLUMNS as RINGS
 from sepool.studies.journal import Journal
@@ -188,6 +189,28 @@ class TestPictures:
         done = without("torch,torch_geometric", "report", "--results", str(drawn), "--out", "out")
         assert (done.returncode, done.stderr[:17]) == (0, "wrote out/report.")
         assert "Rings of molecules" in done.stdout
+
+
+def test_rows_of_an_own_protocol_alone(write, protocol, tmp_path, monkeypatch):
+    own = replace(protocol, name="mine")
+    results = write(own.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0]), own)
+    told = r"its rows \(10 of mine\) are of no protocol .*cells, as docs/tutorials/research.md does"
+    with pytest.raises(ValueError, match=told):
+        write_report(results, tmp_path / "out", against_paper=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_other_rules_alone(write, protocol, tmp_path):
+    results = write(protocol.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0]), protocol)
+    path = results / "table1" / "MUTAG.jsonl"
+    path.write_text(path.read_text().replace(protocol.digest, "0123456789ab"))
+    with pytest.raises(ValueError, match=r"its rows \(10 of table1\) were made by rules"):
+        write_report(results, tmp_path / "out")
+
+
+def test_a_page_makes_its_folder(tmp_path):
+    Report(tmp_path / "new" / "folder").write()
+    assert (tmp_path / "new" / "folder" / "report.md").exists()
 
 
 def test_command(results, tmp_path, monkeypatch):

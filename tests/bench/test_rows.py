@@ -9,7 +9,7 @@ import pytest
 
 from sepool.bench import rows as rows_module
 from sepool.bench.lines import RunInfo, result_to_row, row_to_unit
-from sepool.bench.rows import Rows, Writer, finished, read_curves
+from sepool.bench.rows import Rows, Writer, check_same_data, finished, read_curves
 
 
 @pytest.fixture
@@ -136,6 +136,116 @@ def test_damage_in_the_middle_is_not_ignored(write, units, protocol):
     path.write_text(lines[0] + "half a line\n" + lines[2])
     with pytest.raises(ValueError, match=r"MUTAG.jsonl:2: not a line of results .*restore"):
         finished(folder, protocol)
+
+
+class TestDamagedValues:
+    """What is a line of JSON but no result is named with its place, by all who read it."""
+
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("test_accuracy", None, "test_accuracy must be a number from 0 to 1, got None"),
+            ("test_accuracy", "0.8", "test_accuracy must be a number from 0 to 1, got '0.8'"),
+            ("test_accuracy", 85.6, "test_accuracy must be a number from 0 to 1, got 85.6"),
+            ("val_accuracy", math.nan, "val_accuracy must be a number from 0 to 1, got nan"),
+            ("val_accuracy", ..., "val_accuracy is missing"),
+            ("val_loss", "low", "val_loss must be a number, got 'low'"),
+            ("epochs", 2.5, "epochs must be a whole number from 0, got 2.5"),
+            ("seconds", -1, "seconds must be a number from 0, got -1"),
+            ("fold", -1, "fold must be a whole number from 0, got -1"),
+            ("fold", True, "fold must be a whole number from 0, got True"),
+            ("seed", "0", "seed must be a whole number from 0, got '0'"),
+            ("seed", ..., "seed is missing"),
+            ("system", 7, "system must be a text, got 7"),
+            ("batch", "32", "batch must be of the kind of 128, got '32'"),
+            ("dropout", None, "dropout must be a number, got None"),
+            ("extra", [["depth"]], "extra must be pairs"),
+            ("extra", 3, "not iterable"),
+            ("run", ["r"], "unhashable"),
+        ],
+    )
+    def test_of_a_row(self, write, units, protocol, name, value, message):
+        folder = write(units[:3])
+        lines = file_of(folder, units[0]).read_text().splitlines(keepends=True)
+        row = {**json.loads(lines[2]), name: value}
+        if value is ...:
+            del row[name]
+        lines[2] = json.dumps(row) + "\n"
+        file_of(folder, units[0]).write_text("".join(lines))
+        wrong = rf"MUTAG.jsonl:3: not a line of results \(.*{message}.*\); restore"
+        with pytest.raises(ValueError, match=wrong):
+            finished(folder, protocol)
+        pytest.importorskip("pandas")
+        with pytest.raises(ValueError, match=wrong):
+            Rows.read(folder)
+
+    @pytest.mark.parametrize("line", ["[]", "3", '{"run":{}}', '{"run":{"id":3}}', "{}"])
+    def test_of_a_line(self, write, units, protocol, line):
+        folder = write(units[:2])
+        with open(file_of(folder, units[0]), "a") as file:
+            file.write(f"{line}\n")
+        with pytest.raises(ValueError, match=r"MUTAG.jsonl:4: not a line of results"):
+            finished(folder, protocol)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"curve": [[0.5]]},
+            {"curve": [[0.5, "x"]]},
+            {"curve": None},
+            {"curve": 1},
+            {"fold": -1},
+            {"seed": None},
+        ],
+    )
+    def test_of_a_curve(self, write, units, change):
+        folder = write(units[:1])
+        path = folder / "table1" / "MUTAG.curves.jsonl"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
+        with pytest.raises(ValueError, match=r"MUTAG.curves.jsonl:1: not a line of results"):
+            list(read_curves(folder))
+
+    def test_a_torn_curve_is_left_out(self, write, units):
+        folder = write(units[:1])
+        path = folder / "table1" / "MUTAG.curves.jsonl"
+        path.write_text("half a line\n" + path.read_text())
+        with pytest.raises(ValueError, match=r"MUTAG.curves.jsonl:1: not a line of results"):
+            list(read_curves(folder))
+        path.write_text(path.read_text().splitlines(keepends=True)[1] + '{"dataset":"MU')
+        assert len(list(read_curves(folder))) == 1
+
+
+class TestOtherData:
+    """Rows say of which graphs and folds they are, and rows of others do not join them."""
+
+    @pytest.fixture
+    def marked(self, tmp_path, units, protocol, result):
+        info = RunInfo.now(protocol, "cpu", "test")
+        with Writer(tmp_path, protocol, info, (), {"MUTAG": "0123456789ab"}) as writer:
+            for unit in (units[0], units[-1]):
+                writer.add(result(unit))
+        return tmp_path
+
+    def test_the_mark_is_in_the_run(self, marked):
+        pytest.importorskip("pandas")
+        found = Rows.read(marked)
+        assert dict(zip(found["dataset"], found["run_data"], strict=True)) == {
+            "MUTAG": "0123456789ab",
+            "NCI1": "",
+        }
+
+    def test_another_mark_is_refused(self, marked, protocol):
+        check_same_data(marked, protocol, {"MUTAG": "0123456789ab", "NCI1": "ab", "DD": "cd"})
+        with pytest.raises(ValueError, match=r"MUTAG.jsonl holds results of other graphs or folds"):
+            check_same_data(marked, protocol, {"MUTAG": "ba9876543210"})
+
+    def test_runs_of_before_have_no_mark(self, write, units, protocol):
+        folder = write(units[:1])
+        path = file_of(folder, units[0])
+        path.write_text(path.read_text().replace(',"data":""', ""))
+        assert '"data"' not in path.read_text()
+        check_same_data(folder, protocol, {"MUTAG": "0123456789ab"})
+        assert finished(folder, protocol) == {units[0].key}
 
 
 def test_rows_without_their_run(write, units, protocol):

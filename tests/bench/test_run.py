@@ -37,6 +37,18 @@ def test_a_finished_run_does_nothing(units, protocol, options, tmp_path, monkeyp
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
 
 
+def test_nothing_is_added_to_results_of_other_data(units, protocol, options, tmp_path):
+    marks = {"MUTAG": "0123456789ab", "NCI1": "0123456789ab"}
+    run(Plan.of(protocol, units[:5], tmp_path), options, "processes", data=marks)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    others = {**marks, "MUTAG": "ba9876543210"}
+    with pytest.raises(ValueError, match=r"other graphs or folds of MUTAG .* another --out"):
+        run(Plan.of(protocol, units, tmp_path), options, "processes", data=others)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+    run(Plan.of(protocol, units, tmp_path), options, "processes", data=marks)
+    assert finished(tmp_path, protocol) == {u.key for u in units}
+
+
 def test_only_what_is_missing(units, protocol, options, tmp_path, monkeypatch):
     run(Plan.of(protocol, units[:5], tmp_path), options, "processes")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))

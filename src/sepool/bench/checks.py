@@ -12,8 +12,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.bench.datamark import data_mark
 from sepool.bench.protocols import DATASETS, SYSTEMS_OF, TREES, Protocol
 from sepool.bench.systems import HEIGHT
+from sepool.bench.tu import read_numbers
 from sepool.bench.units import Unit
 
 Indices = NDArray[np.int64]
@@ -119,7 +121,7 @@ def _check_training(folder: Path, tests: Sequence[Indices], num_graphs: int, dat
     for number, test in enumerate(tests, start=1):
         path = folder / f"train_idx-{number}.txt"
         if path.exists():
-            both = np.concatenate([np.loadtxt(path, np.int64, ndmin=1), test])
+            both = np.concatenate([read_numbers(path).ravel(), test])
             if not np.array_equal(np.sort(both), np.arange(num_graphs)):
                 raise ValueError(
                     f"the folds of {dataset} do not partition its {num_graphs} graphs: {path.name} "
@@ -127,7 +129,27 @@ def _check_training(folder: Path, tests: Sequence[Indices], num_graphs: int, dat
                 )
 
 
-def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> None:
+def check_datasets(root: Path, protocol: Protocol, units: Sequence[Unit]) -> dict[str, str]:
+    """Makes sure that all that some units of a protocol train on is there.
+
+    Returns:
+        For every dataset what `data_mark` makes of it and of its folds.
+
+    Raises:
+        ValueError: as `check_data`.
+    """
+    marks = {}
+    for dataset in dict.fromkeys(unit.dataset for unit in units):
+        mine = [unit for unit in units if unit.dataset == dataset]
+        if protocol.kind == "nodes":
+            marks[dataset] = check_node_data(root, dataset, mine)
+        else:
+            trees = dict.fromkeys(unit.tree for unit in mine)
+            marks[dataset] = check_data(root, dataset, trees, protocol.folds)
+    return marks
+
+
+def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> str:
     """Makes sure that a dataset, its folds and its trees are there: downloads and builds them.
 
     Workers that start later find all of it in the cache.
@@ -137,6 +159,9 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> No
         dataset: name of a dataset of graphs.
         trees: what to pool along.
         folds: how many folds there must be.
+
+    Returns:
+        The mark of the dataset and its folds (see `data_mark`).
 
     Raises:
         ValueError: there is neither data nor a way to download it, or the folds are wrong.
@@ -149,15 +174,22 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> No
     _check_training(root / "splits" / dataset, tests, len(graphs.y), dataset)
     for tree in trees:
         load_trees(root, graphs, tree, HEIGHT)
+    edges = graphs.edges
+    return data_mark(
+        [graphs.nodes, edges.counts, edges.row, edges.col, graphs.labels, graphs.y, *tests]
+    )
 
 
-def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> None:
+def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> str:
     """Makes sure that a graph, its public split and the trees of some units are there.
 
     Args:
         root: folder of the datasets.
         dataset: name of a dataset of one graph.
         units: what is to be trained on it.
+
+    Returns:
+        The mark of the graph and its split (see `data_mark`).
 
     Raises:
         ValueError: there is neither data nor a way to download it, or the split is wrong.
@@ -169,6 +201,8 @@ def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> None:
     choices = (TreeChoice.of(unit.tree, unit.config) for unit in units)
     for choice in dict.fromkeys(replace(choice, levels=()) for choice in choices):
         load_tree(root, nodes, choice)
+    edges, filled = nodes.edges, np.flatnonzero(nodes.x)  # quotients may differ in the last digit
+    return data_mark([edges.row, edges.col, filled, nodes.y, nodes.train, nodes.val, nodes.test])
 
 
 def check_split(parts: Sequence[Indices], num_nodes: int, dataset: str) -> None:

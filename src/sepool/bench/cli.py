@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stderr
 from dataclasses import asdict, replace
 from io import StringIO
@@ -84,6 +84,7 @@ def reproduce(
         units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs), data)
         if not units:
             raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
+        engines.choose(engine, [])  # its name, also where a figure trains in its own way
         place = checks.check_device(device)
         plan, began = Plan.of(protocol, units, out), perf_counter()
         if isinstance(protocol, Figure):
@@ -101,15 +102,9 @@ def reproduce(
             gpu_share=gpu_share,
             address=address,
         )
-        for dataset in dict.fromkeys(unit.dataset for unit in plan.todo):
-            mine = [unit for unit in plan.todo if unit.dataset == dataset]
-            if protocol.kind == "nodes":
-                checks.check_node_data(data, dataset, mine)
-            else:
-                needed = dict.fromkeys(unit.tree for unit in mine)
-                checks.check_data(data, dataset, needed, protocol.folds)
+        marks = checks.check_datasets(data, protocol, plan.todo)
         _note_old(plan)
-        _run(plan, options, engine)
+        _run(plan, options, engine, marks)
         _outcome(plan, [], perf_counter() - began, as_json)
 
 
@@ -163,14 +158,14 @@ def _note_old(plan: Plan) -> None:
         _note(f"{old:,} of {total} {verb} in {_place(plan)} already")
 
 
-def _run(plan: Plan, options: RunOptions, engine: str) -> None:
+def _run(plan: Plan, options: RunOptions, engine: str, marks: Mapping[str, str]) -> None:
     """Trains with a display."""
     from sepool.bench.progress import watch
     from sepool.bench.run import run
 
     if plan.todo:
         with watch(plan.todo) as reporter:
-            run(plan, replace(options, say=reporter.say), engine, reporter.seen)
+            run(plan, replace(options, say=reporter.say), engine, reporter.seen, marks)
 
 
 def _place(plan: Plan) -> Path:
@@ -214,8 +209,9 @@ def _units(
 ) -> list[Unit]:
     """The units that the texts of the options choose."""
     from sepool.bench.checks import check_choice
+    from sepool.bench.choices import chosen_names, chosen_numbers
 
-    datasets, systems, trees = (_names(text) for text in names)
+    datasets, systems, trees = map(chosen_names, names)
     if isinstance(protocol, Figure):
         protocol.check(datasets, systems, trees)
     else:
@@ -225,40 +221,10 @@ def _units(
         datasets,
         systems,
         trees,
-        seeds=_numbers("--seeds", seeds),
-        folds=_numbers("--folds", folds, protocol.folds),
-        configs=_numbers("--configs", configs, protocol.most_configs),
+        seeds=chosen_numbers("--seeds", seeds),
+        folds=chosen_numbers("--folds", folds, protocol.folds),
+        configs=chosen_numbers("--configs", configs, protocol.most_configs),
     )
-
-
-def _names(text: str) -> list[str] | None:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return list(dict.fromkeys(names)) or None
-
-
-def _numbers(option: str, text: str, limit: int | None = None) -> list[int] | None:
-    """Reads "3" as 0, 1, 2 and "1,4-6" as 1, 4, 5, 6.
-
-    >>> _numbers("--seeds", "3"), _numbers("--seeds", "1,4-6"), _numbers("--seeds", "")
-    ([0, 1, 2], [1, 4, 5, 6], None)
-    """
-    if not text:
-        return None
-    try:
-        if text.isdecimal():
-            numbers = list(range(int(text)))
-        else:
-            numbers = []
-            for part in filter(None, text.split(",")):
-                first, _, last = part.partition("-")
-                numbers += range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise ValueError(f"{option} takes a count (3) or a list (0,4-6), got {text!r}") from None
-    if not numbers:
-        raise ValueError(f"{option} {text} chooses nothing (4 is the first four, 4-4 is number 4)")
-    if limit is not None and max(numbers) >= limit:
-        raise ValueError(f"{option} {text} goes beyond the {limit} there are")
-    return list(dict.fromkeys(numbers))
 
 
 def _word(column: str, value: Value) -> str:

@@ -1,13 +1,13 @@
 """Datasets of graphs as flat arrays: edges, labels, folds and trees, cached beside the data.
 
-A cache (``<data>/sepool/*.npz``) is all that training needs: neither PyG's reader nor the
-compiled core, so that it can be made on one machine and used on another.
+A cache (``<data>/sepool/*.npz``) is all that training needs: neither the files it was made of nor
+the compiled core, so that it can be made on one machine and used on another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.archive import read_archive, write_archive
+from sepool.archive import Arrays, read_archive, write_archive
+from sepool.bench.tu import TUFiles, read_numbers
 from sepool.edgecode import decode_edges, encode_edges
 from sepool.edges import pointers
 from sepool.features import blend_weights, cosine_similarity
@@ -74,30 +75,63 @@ class GraphSet:
 
 
 def load_graphs(root: Path, name: str) -> GraphSet:
-    """A dataset from its cache, or from PyG's files, of which the cache is then made."""
-    path = root / "sepool" / f"{name}.npz"
-    if path.exists():
+    """A dataset from its cache, or from its files, of which the cache is then made.
+
+    Where the files are there as well, a cache that was made of others is made anew.
+
+    Raises:
+        ValueError: a file is wrong; it is named.
+    """
+    path, files = root / "sepool" / f"{name}.npz", TUFiles(root / "TU" / name / "raw", name)
+    cached = path.exists()
+    if cached:
         arrays = read_archive(path, FORMAT, VERSION)
-        nodes, y = (arrays[key].astype(np.int64) for key in ("nodes", "y"))
-        labels = arrays["labels"].astype(np.int64) if "labels" in arrays else None
-        counts, (row, col) = decode_edges(arrays, nodes)
-        return GraphSet(name, nodes, EdgeBlocks(counts, row, col), labels, y)
-    graphs = _read_tu(root, name)
+        if not files.exist() or _made_of(files, path, arrays):
+            return _unpack(path, arrays)
+    graphs = _read(files)
     arrays = {"nodes": graphs.nodes, "y": graphs.y, **encode_edges(graphs.nodes, graphs.edges)}
+    arrays |= {"raw_stamp": np.array(files.stamp()), "raw_digest": np.array(files.digest())}
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_archive(path, FORMAT, VERSION, arrays)
+    with suppress(PermissionError) if cached else nullcontext():  # the graphs are good without it
+        write_archive(path, FORMAT, VERSION, arrays)
     return graphs
+
+
+def _made_of(files: TUFiles, path: Path, arrays: Arrays) -> bool:
+    """Whether a cache was made of these files.
+
+    Older caches do not say of which they were made: all but the edges is compared.
+    """
+    if "raw_digest" in arrays:
+        same = str(arrays["raw_stamp"]) == files.stamp()
+        return same or str(arrays["raw_digest"]) == files.digest()
+    if files.newest() > path.stat().st_mtime_ns or not arrays["plain"].all():
+        return False
+    return all(
+        array is None if key not in arrays else np.array_equal(array, arrays[key])
+        for key, array in files.read_nodes()._asdict().items()
+    )
+
+
+def _unpack(path: Path, arrays: Arrays) -> GraphSet:
+    if not arrays["plain"].all():
+        raise ValueError(
+            f"{path}: some edges are there in one direction only; make it again, of files that "
+            "list every edge in both"
+        )
+    nodes, y = (arrays[key].astype(np.int64) for key in ("nodes", "y"))
+    labels = arrays["labels"].astype(np.int64) if "labels" in arrays else None
+    counts, (row, col) = decode_edges(arrays, nodes)
+    return GraphSet(path.stem, nodes, EdgeBlocks(counts, row, col), labels, y)
 
 
 def load_folds(root: Path, graphs: GraphSet, folds: int = 10) -> list[Ints]:
     """The graphs that test in each fold: from ``<data>/splits``, or stratified draws of our own."""
     folder = root / "splits" / graphs.name
     if folder.is_dir():
-        return [
-            np.loadtxt(folder / f"test_idx-{k}.txt", np.int64, ndmin=1) for k in range(1, folds + 1)
-        ]
+        return [read_numbers(folder / f"test_idx-{k}.txt").ravel() for k in range(1, folds + 1)]
     from sklearn.model_selection import StratifiedKFold
 
     split = StratifiedKFold(folds, shuffle=True, random_state=0)
@@ -169,18 +203,11 @@ def quiet(raw: Path) -> Iterator[None]:
         yield
 
 
-def _read_tu(root: Path, name: str) -> GraphSet:
-    from torch_geometric.datasets import TUDataset
+def _read(files: TUFiles) -> GraphSet:
+    """A dataset from its files, which are downloaded where there are none."""
+    if not files.exist():
+        from torch_geometric.datasets import TUDataset
 
-    with quiet(root / "TU" / name / "raw"):
-        data = TUDataset(str(root / "TU"), name)
-    slices, store = data.slices, data._data
-    nodes = np.array([graph.num_nodes for graph in data], np.int64)
-    counts = np.diff(slices["edge_index"].numpy())
-    row, col = store.edge_index.numpy()
-    graph = np.repeat(np.arange(len(nodes)), counts)
-    order = np.lexsort((col, row, graph))
-    labels = None if store.x is None else store.x.argmax(1).numpy()
-    return GraphSet(
-        name, nodes, EdgeBlocks(counts, row[order], col[order]), labels, store.y.numpy()
-    )
+        TUDataset(str(files.folder.parents[1]), files.name)
+    nodes, labels, y = files.read_nodes()
+    return GraphSet(files.name, nodes, files.read_edges(nodes), labels, y)

@@ -29,7 +29,10 @@ MEASURED = ("epochs", "best_epoch", "val_loss", "val_accuracy", "test_accuracy",
 
 @dataclass(frozen=True)
 class RunInfo:
-    """By what code, machine and command results were made."""
+    """By what code, machine and command results were made, and of which data.
+
+    Runs of before it was written down have no ``data`` (see `sepool.bench.datamark`).
+    """
 
     id: str
     protocol: str
@@ -42,6 +45,7 @@ class RunInfo:
     engine: str
     command: str
     started: str
+    data: str = ""
 
     @classmethod
     def now(cls, protocol: Protocol, device: str, engine: str) -> RunInfo:

@@ -70,6 +70,7 @@ class Report:
 
     def write(self) -> None:
         """Writes the page itself."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.files.append(self.folder / "report.md")
         write_text(self.files[-1], self.text)
 
@@ -86,7 +87,7 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         The page, its tables and the files.
 
     Raises:
-        ValueError: there are no results.
+        ValueError: there are no results, or none of a protocol that sepool has.
     """
     rows = Rows.read(results)
     pictures = {name: read_rows(results, figure) for name, figure in FIGURES.items()}
@@ -94,6 +95,8 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         raise ValueError(
             f"no results in {results}; `sepool reproduce table1 --quick` makes some in minutes"
         )
+    if not any(pictures.values()) and all(own_rows(p, rows).empty for p in PROTOCOLS.values()):
+        raise ValueError(_nothing_known(results, rows))
     curves = list(read_curves(results))
     report = Report(Path(out))
     for protocol in PROTOCOLS.values():
@@ -181,6 +184,19 @@ def _source(runs: Sequence[Mapping[str, str]]) -> str:
         values = ", ".join(sorted({run[name] for run in runs} - {""}))
         words.append(f"{name.replace('_', '-')} {values or 'unknown'}")
     return "; ".join(words)
+
+
+def _nothing_known(results: StrPath, rows: pd.DataFrame) -> str:
+    """What to do with rows of which no table is made."""
+    counts = rows["protocol"].value_counts(sort=False)
+    numbers = ", ".join(f"{count:,} of {name}" for name, count in counts.items())
+    many = f"nothing to report in {results}: its rows ({numbers})"
+    if set(counts.index) & set(PROTOCOLS):
+        return f"{many} were made by rules or configurations that no protocol has any more"
+    return (
+        f"{many} are of no protocol that sepool has; for one of your own call "
+        "sepool.bench.cells.cells, as docs/tutorials/research.md does"
+    )
 
 
 def _left_out(rows: pd.DataFrame) -> str:

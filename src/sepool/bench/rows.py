@@ -11,11 +11,10 @@ and cut off by the next writer.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -31,9 +30,9 @@ from sepool.bench.lines import (
     number,
     result_to_row,
     row_to_unit,
-    whole_lines,
 )
 from sepool.bench.protocols import Protocol
+from sepool.bench.resultsfile import ResultsFile, read_curve_rows
 from sepool.bench.units import Result, Unit
 from sepool.io import StrPath
 
@@ -106,11 +105,36 @@ def finished(folder: StrPath, protocol: Protocol) -> set[str]:
     return keys
 
 
+def check_same_data(folder: StrPath, protocol: Protocol, data: Mapping[str, str]) -> None:
+    """Refuses to add results to those of other data.
+
+    Args:
+        folder: the folder of all results.
+        protocol: the rules that the results are made by.
+        data: the mark of every dataset and its folds (see `sepool.bench.datamark`).
+
+    Raises:
+        ValueError: earlier runs had other data; those that do not say which are let pass.
+    """
+    for dataset, mark in data.items():
+        path = Path(folder, protocol.name, f"{dataset}.jsonl")
+        runs = ResultsFile.read(path).runs.values() if path.exists() else ()
+        for run in runs:
+            if mark and run.data not in ("", mark):
+                raise ValueError(
+                    f"{path} holds results of other graphs or folds of {dataset} (data {run.data}, "
+                    f"these are {mark}); choose another --out, or the --data of before"
+                )
+
+
 def read_curves(folder: StrPath) -> Iterator[tuple[Unit, list[tuple[float, float]]]]:
-    """The loss curves that were kept: pairs of training and validation loss, an epoch each."""
+    """The loss curves that were kept: pairs of training and validation loss, an epoch each.
+
+    Raises:
+        ValueError: a line is damaged.
+    """
     for path in sorted(Path(folder).glob(f"*/*{CURVES}")):
-        for _, line in whole_lines(path):
-            row = json.loads(line)
+        for row in read_curve_rows(path):
             curve = [(number(train), number(val)) for train, val in row["curve"]]
             yield row_to_unit(row, path.parent.name), curve
 
@@ -161,6 +185,7 @@ class Writer:
         protocol: the rules that the results were made by.
         run: what else there is to know about them.
         datasets: files to lock at once, so that a conflict shows before any work is done.
+        data: the mark of every dataset, where it is known (see `check_same_data`).
 
     Raises:
         ValueError: another process is writing to one of the files.
@@ -178,10 +203,16 @@ class Writer:
     """
 
     def __init__(
-        self, folder: StrPath, protocol: Protocol, run: RunInfo, datasets: Iterable[str] = ()
+        self,
+        folder: StrPath,
+        protocol: Protocol,
+        run: RunInfo,
+        datasets: Iterable[str] = (),
+        data: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = Path(folder, protocol.name)
         self.run = run
+        self.data = data or {}
         self._files: dict[str, AppendFile] = {}
         self._unsynced: set[int] = set()
         self._timer: threading.Timer | None = None
@@ -202,7 +233,8 @@ class Writer:
             file = self._open(f"{dataset}.jsonl")
             rows: list[dict[str, Any]] = [result_to_row(result, self.run.id)]
             if not file.begun:
-                rows.insert(0, {"run": asdict(self.run)})
+                run = replace(self.run, data=self.data.get(dataset, ""))
+                rows.insert(0, {"run": asdict(run)})
                 file.begun = True
             self._add(f"{dataset}.jsonl", rows)
             if self._timer is None:
@@ -246,36 +278,6 @@ class Writer:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-@dataclass(frozen=True)
-class ResultsFile:
-    """What one results file holds."""
-
-    runs: dict[str, RunInfo]
-    rows: list[dict[str, Any]]
-
-    @classmethod
-    def read(cls, path: Path) -> ResultsFile:
-        known = {field.name for field in fields(RunInfo)}
-        runs: dict[str, RunInfo] = {}
-        rows: list[dict[str, Any]] = []
-        for place, line in whole_lines(path):
-            try:
-                row = json.loads(line)
-                if isinstance(row["run"], dict):
-                    run = {name: row["run"].get(name, "") for name in known}
-                    runs[run["id"]] = RunInfo(**run)
-                elif row["run"] in runs:
-                    rows.append(row)
-                else:
-                    raise ValueError(f"no line above describes its run {row['run']!r}")
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"{path}:{place}: not a line of results ({error}); restore the file or "
-                    "remove this line"
-                ) from None
-        return cls(runs, rows)
 
 
 def _record(unit: Unit, key: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from sepool.bench.engines import RunOptions, choose
 from sepool.bench.lines import RunInfo
 from sepool.bench.protocols import Protocol
-from sepool.bench.rows import Writer, finished
+from sepool.bench.rows import Writer, check_same_data, finished
 from sepool.bench.units import Result, Unit
 
 
@@ -46,6 +46,7 @@ def run(
     options: RunOptions,
     engine: str = "auto",
     seen: Callable[[Result], None] = lambda result: None,
+    data: Mapping[str, str] | None = None,
 ) -> int:
     """Trains what is left of a plan.
 
@@ -54,21 +55,25 @@ def run(
         options: how to train.
         engine: name of an engine, "auto" for the best that a system can use.
         seen: told every result after it was written.
+        data: for every dataset the mark of what is trained on, from
+            `sepool.bench.checks.check_datasets`; one that is missing is not written down.
 
     Returns:
         The number of units that were trained.
 
     Raises:
-        ValueError: no such engine, or another process writes to the same files.
+        ValueError: no such engine, or another process writes to the same files, or they hold
+            results of other data.
         RuntimeError: the engine left units out.
     """
+    check_same_data(plan.out, plan.protocol, data or {})
     done = 0
     for chosen, units in choose(engine, plan.todo):
         info = RunInfo.now(plan.protocol, device_name(options.device), chosen.name)
         datasets = dict.fromkeys(unit.dataset for unit in units)
         missing = {unit.key for unit in units}
         running = chosen.run(units, plan.protocol, options)
-        with Writer(plan.out, plan.protocol, info, datasets) as writer, closing(running):
+        with Writer(plan.out, plan.protocol, info, datasets, data) as writer, closing(running):
             for result in running:
                 writer.add(result)
                 missing.discard(result.unit.key)

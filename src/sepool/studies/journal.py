@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sepool.archive import read_archive, write_archive
 from sepool.bench.lines import CONFIG, IDENTITY, RunInfo, dump, row_to_unit
 from sepool.bench.protocol import Protocol
-from sepool.bench.rows import AppendFile, ResultsFile
+from sepool.bench.resultsfile import ResultsFile
+from sepool.bench.rows import AppendFile
 from sepool.bench.units import Unit
 from sepool.io import StrPath
 
