@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,10 @@ class TestNetworkx:
 
     def test_plain_nodes_need_no_names(self, nx):
         assert as_graph(nx.path_graph(4)).names is None
+
+    def test_real_numbers_of_other_kinds(self, nx):
+        graph = nx.Graph([(0, 1, {"weight": Fraction(1, 4)}), (1, 2, {"weight": 3})])
+        assert as_graph(graph).degrees().tolist() == [0.25, 3.25, 3]
 
     def test_another_attribute(self, nx):
         graph = nx.Graph([(0, 1, {"cost": 4})])
