@@ -81,3 +81,14 @@ def test_bad_input_and_repr():
     with pytest.raises(ValueError, match=r"set data\.x, or take no weights"):
         cosine_weights()(Data(edge_index=torch.zeros(2, 0, dtype=torch.int64), num_nodes=2))
     assert "cosine_weights(blend=0.5)" in repr(sepool.AddCodingTree(edge_weight=cosine_weights()))
+
+
+@pytest.mark.parametrize("similarity", [predicted_similarity, spread_similarity])
+def test_training_nodes_as_a_mask(similarity):
+    row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
+    x, y = np.eye(2)[[0, 0, 1, 1]], np.array([0, 0, 1, 1])
+    mask = np.array([True, False, False, True])
+    wanted = similarity(x, row, col, y, np.array([0, 3]))
+    np.testing.assert_array_equal(similarity(x, row, col, y, mask), wanted)
+    with pytest.raises(ValueError, match="train chooses no node"):
+        similarity(x, row, col, y, ~mask & mask)

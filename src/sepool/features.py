@@ -89,7 +89,7 @@ def predicted_similarity(
         row: one end of every edge; every edge is there in both directions.
         col: the other end.
         y: the class of every node, from 0.
-        train: the nodes whose classes may be seen.
+        train: the nodes whose classes may be seen, by number or as a mask.
         power: how often features are smoothed.
         penalty: of the ridge regression, in proportion to the mean squared length of a row.
 
@@ -99,6 +99,7 @@ def predicted_similarity(
         >>> predicted_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
         array([0.79, 0.79, 0.33, 0.33, 0.79, 0.79])
     """
+    train = _numbers_of(train)
     scores = _ridge(x, row, col, y, train, power, penalty) + _one_hot(y[train]).mean(axis=0)
     chance = np.maximum(scores, 1e-6)
     return _products(chance / chance.sum(axis=1, keepdims=True), row, col)
@@ -126,7 +127,7 @@ def spread_similarity(
         row: one end of every edge; every edge is there in both directions.
         col: the other end.
         y: the class of every node, from 0.
-        train: the nodes whose classes may be seen.
+        train: the nodes whose classes may be seen, by number or as a mask.
         steps: how often predictions are spread.
         teleport: how much of its own prediction a node keeps each time.
         sharpness: the standard deviation of what goes into the softmax.
@@ -138,7 +139,7 @@ def spread_similarity(
         >>> spread_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
         array([1., 1., 0., 0., 1., 1.])
     """
-    start = scores = _ridge(x, row, col, y, train, 0, penalty)
+    start = scores = _ridge(x, row, col, y, _numbers_of(train), 0, penalty)
     for _ in range(steps):
         scores = (1 - teleport) * _smooth(scores, row, col, 1) + teleport * start
     scores = scores * (sharpness / max(float(scores.std()), 1e-12))
@@ -157,6 +158,15 @@ def _products(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64]) -> Floa
 
 def _one_hot(classes: NDArray[np.int64]) -> Floats:
     found: Floats = np.eye(int(classes.max()) + 1)[classes]
+    return found
+
+
+def _numbers_of(train: ArrayLike) -> NDArray[np.int64]:
+    """The nodes that a mask chooses; numbers stay as they are."""
+    given = np.asarray(train)
+    found = np.flatnonzero(given) if given.dtype == np.bool_ else given
+    if not found.size:
+        raise ValueError("train chooses no node, so there are no classes to learn")
     return found
 
 
