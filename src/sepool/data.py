@@ -115,7 +115,7 @@ def hierarchy(data: Data) -> Hierarchy:
             f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
             f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
         )
-    kind = min(int(heads[:, 1].min()), kind_now(facts, pooled, int(edges)))
+    kind = min(int(heads[:, 1].min()), kind_now(facts, pooled, data.num_edges))
     with lasting():
         return _unpack(data.tree, heads, height, kind)
 
