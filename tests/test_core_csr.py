@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -145,6 +145,14 @@ class TestUnits:
         scaled = csr(201, [(i, i + 1, w * scale) for i, w in enumerate(k)])
         assert scaled[2].tolist() == plain[2].tolist()
         assert scaled[4] == pytest.approx(plain[4] * scale)
+
+    def test_the_order_of_weights_decides_nothing(self):
+        weights = [9995.07, 9851941831.98, 44897770.01, 93844.7]
+        units = {
+            float(csr(5, [(i, i + 1, w) for i, w in enumerate(some)])[4][0])
+            for some in permutations(weights)
+        }
+        assert len(units) == 1
 
     def test_equal_weights_need_no_array(self):
         assert csr(3, [(0, 1, 0.7), (1, 2, 0.7)])[2] is None

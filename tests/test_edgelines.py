@@ -12,8 +12,11 @@ from .test_io import rows
 @pytest.mark.parametrize(
     ("line", "names"),
     [
-        ("Paris\tRoute 66", ("Paris", "Route 66")),
-        ("Agent 1\t5", ("Agent 1", "5")),
+        ("New York\tParis", ("New York", "Paris")),
+        ("Paris\tthe Route 66", ("Paris", "the Route 66")),
+        ("Agent 1\tAgent 2\t5", ("Agent 1", "Agent 2")),
+        ("alice\t\tbob", ("alice", "bob")),
+        ("ann\t, bob", ("ann", "bob")),
         ("Smith, J\tDoe\t0.5", ("Smith, J", "Doe")),
         ('"Smith, J"\tDoe', ("Smith, J", "Doe")),
         ("ann,\tbob", ("ann", "bob")),
@@ -24,6 +27,19 @@ from .test_io import rows
 )
 def test_tabs_allow_blanks_in_names(write, line, names):
     assert read_edge_list(write(f"{line}\n")).names == names
+
+
+@pytest.mark.parametrize("line", ["ann bob\t2.5", "ann\tbob 2.5", "Paris\tRoute 66"])
+def test_tabs_and_blanks_that_can_be_read_in_two_ways(write, line):
+    with pytest.raises(
+        ValueError, match=r":2: tabs and blanks both separate, so .* use tabs alone"
+    ):
+        read_edge_list(write(f"a\tb\n{line}\n"))
+
+
+@pytest.mark.parametrize("text", ["s t\ns 1\n1 2\n2 t\n", "root trunk 2.5\n1 2 1.0\n2 3 1\n"])
+def test_words_that_are_nodes(write, text):
+    assert len(read_edge_list(write(text)).names) > 3
 
 
 def test_tabs_between_numbers_are_blanks(write):

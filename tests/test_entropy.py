@@ -111,10 +111,10 @@ def test_a_tree_of_nodes_with_other_names(tmp_path):
 def test_numbers_of_nodes_are_names_too(tmp_path):
     """A file orders numbers, networkx keeps the order of their appearance."""
     path = tmp_path / "graph.txt"
-    path.write_text("2 1\n1 0\n")
+    path.write_text("2 1\n2 0\n2 3\n")
     graph = nx.read_edgelist(path, nodetype=int)
     for one, other in ((path, graph), (graph, path)):
         with pytest.raises(ValueError, match="the tree is of another graph: where it has the node"):
             structural_entropy(other, sepool.coding_tree(one))
-    named = nx.relabel_nodes(graph, dict(enumerate("abc")))
+    named = nx.relabel_nodes(graph, dict(enumerate("abcd")))
     assert structural_entropy(named, sepool.coding_tree(path)) > 0  # by place, for want of better

@@ -4,6 +4,7 @@ import pickle
 import sys
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -110,8 +111,19 @@ def test_communities(tree):
     assert tree.communities(1, "abcdef") == [set("ab"), set("c"), set("d"), set("ef")]
     with pytest.raises(ValueError, match="the tree has 6 nodes, got names for 2"):
         tree.communities(1, "ab")
-    with pytest.raises(ValueError, match="these nodes in another order, '0' first; leave them out"):
-        tree.communities(1, [5, 4, 3, 2, 1, 0])
+    assert tree.communities(2, [5, 4, 3, 2, 1, 0]) == [{5, 4, 3}, {2, 1, 0}]
+
+
+def test_nodes_in_another_order():
+    graph = nx.Graph([(0, 2), (2, 1), (1, 0), (1, 3), (3, 4), (4, 5), (5, 3)])
+    of_rows = sepool.coding_tree(nx.to_scipy_sparse_array(graph))  # in the order of the graph
+    assert of_rows.communities(1, graph) == [{0, 1, 2}, {3, 4, 5}]
+    of_ids = sepool.coding_tree(np.array(graph.edges))  # in the order of numbers
+    with pytest.raises(ValueError, match="the tree is of another graph: where it has the node '1'"):
+        of_ids.communities(1, graph)
+    named = sepool.coding_tree(nx.relabel_nodes(graph, dict(enumerate("abcdef"))))
+    with pytest.raises(ValueError, match="these nodes in another order, 'a' first; leave them out"):
+        named.communities(1, "abcdef")
 
 
 def test_what_is_asked_for_is_a_copy(tree):

@@ -14,7 +14,7 @@ constexpr double kSnap = 0x1p-40;         // weights this close to multiples of 
 constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them
 constexpr double kExact = 0x1p-50;        // or this close, and
 constexpr double kMostParts = 1e6;        // this many
-constexpr double kAsymmetry = 1e-6;       // relative difference of A[u,v] and A[v,u] that counts as rounding, of floats at worst
+constexpr double kAsymmetry = 4e-7;       // relative difference of A[u,v] and A[v,u] that counts as rounding, of floats at worst
 constexpr double kMaxInteger = 0x1p53;    // up to here every integer is a double
 
 std::string number(double x) {
@@ -61,6 +61,7 @@ public:
         double parts = 1;  // the smallest weight is this many units
         for (std::int64_t i = 0; parts > 0 && i < m; ++i)
             if (counts(i)) parts = common_parts(w[i] / smallest, parts);
+        if (parts == 0) parts = many_parts(w, m, counts, smallest);
         if (parts > 0 && sum / smallest * parts * 4 <= kMaxInteger) return round_to(w, m, counts, smallest / parts);
         int exponent = 0;
         std::frexp(sum, &exponent);
@@ -73,12 +74,32 @@ public:
     std::vector<Weight> units;
 
 private:
+    static bool whole(double x, double snap) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * snap; }
+
     // The least multiple of `parts` by which the ratio becomes an integer, but for rounding; 0 if there is none in reach.
     static double common_parts(double ratio, double parts) {
-        const auto whole = [](double x, double snap) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * snap; };
         for (double factor = 1; parts * factor <= kMaxParts; ++factor)
             if (whole(ratio * parts * factor, kSnap)) return parts * factor;
-        // Larger denominators are those of the continued fraction, if the ratio is one of whole numbers at all.
+        return 0;
+    }
+
+    // The same for many parts and exact weights, such as prices in cents. In the order of the weights, for with large ratios
+    // that order may decide; but most weights without a common part are known by the heaviest.
+    template <class Counts>
+    static double many_parts(const double* w, std::int64_t m, Counts counts, double smallest) {
+        std::vector<double> sorted;
+        for (std::int64_t i = 0; i < m; ++i)
+            if (counts(i) && w[i] > 0) sorted.push_back(w[i]);
+        if (next_parts(*std::max_element(sorted.begin(), sorted.end()) / smallest, 1) == 0) return 0;
+        std::sort(sorted.begin(), sorted.end());
+        double parts = 1;
+        for (const double weight : sorted)
+            if ((parts = next_parts(weight / smallest, parts)) == 0) return 0;
+        return parts;
+    }
+
+    // Denominators are those of the continued fraction, if the ratio is one of whole numbers at all.
+    static double next_parts(double ratio, double parts) {
         const double x = ratio * parts;
         double rest = x - std::floor(x), before = 0, factor = 1;
         while (parts * factor <= kMostParts) {

@@ -93,9 +93,10 @@ def _fields(text: str) -> list[str]:
 
     >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
     (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
-    >>> _fields("New York\\tRoute 66"), _fields("1 2\\t0.5")
-    (['New York', 'Route 66'], ['1', '2', '0.5'])
+    >>> _fields("New York\\tParis"), _fields("1 2\\t0.5")
+    (['New York', 'Paris'], ['1', '2', '0.5'])
     """
+    text = re.sub(r"\t+", "\t", text)  # columns may be aligned by several
     separator = "\t" if _tabs_separate(text) else "," if "," in text else None
     if '"' not in text:
         return [field.strip() for field in text.split(separator)]
@@ -114,9 +115,16 @@ def _fields(text: str) -> list[str]:
 
 def _tabs_separate(text: str) -> bool:
     """Whether tabs are more than blanks: not beside commas, nor between plain numbers."""
-    if "\t" not in text or _REALS.fullmatch(text):
+    fields = [field.strip() for field in text.split("\t")]
+    if len(fields) == 1 or _REALS.fullmatch(text):
         return False
-    return not any(field.strip()[-1:] == "," for field in text.split("\t"))
+    words = text.split()
+    if len(fields) == 2 and len(words) == 3 and '"' not in text and _REALS.fullmatch(words[2]):
+        raise ValueError(
+            f"tabs and blanks both separate, so {text[:80]!r} could be an edge with a weight or "
+            "one of names with blanks; use tabs alone, or quotation marks around names"
+        )
+    return not any(field[-1:] == "," or field[:1] == "," for field in fields)
 
 
 def _has_other_separators(fields: list[str], first: bool) -> bool:

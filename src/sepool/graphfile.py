@@ -210,7 +210,7 @@ def _check_attributes(graphs: Sequence[Any]) -> None:
             raise TypeError(f"graph {i}: expected a PyG Data, got {type(data).__name__}")
         _check_kind(data)
         first = first if i else set(data.keys())
-        for key in sorted(first.symmetric_difference(data.keys())):
+        for key in sorted(first.symmetric_difference(data.keys()) - {"num_nodes"}):
             has, lacks = (0, i) if key in first else (i, 0)
             raise ValueError(f"graph {has} has the attribute {key!r}, graph {lacks} has not")
 

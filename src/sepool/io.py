@@ -136,7 +136,8 @@ def _read_lines(path: StrPath) -> Edges:
         raise ValueError(f"{path}: no edges in this file; expected lines 'u v' or 'u v weight'")
     pairs = np.array(ends, np.int64).reshape(-1, 2)
     words = tuple(index)
-    if len(words) > 2 and list(ends[:2]) == [0, 1] and all(map(NUMBER.fullmatch, words[2:])):
+    alone = list(ends[:2]) == [0, 1] and weights[0] == 1 and not {0, 1} & set(ends[2:])
+    if len(words) > 2 and alone and all(map(NUMBER.fullmatch, words[2:])):
         try:
             refuse_header(words[:2], certain=True)
         except ValueError as error:

@@ -22,7 +22,8 @@ with needs("torch", "sepool.pyg"):
 EdgeWeight = str | Callable[[Data], Tensor] | None
 Weights = NDArray[np.float64] | None
 EDGE_WEIGHT = "edge_weight"  # the weights of the adjacency A that a model sees, and that is pooled
-NEAR = 1e-4  # how far sums of the same weights may lie apart: they are of single precision
+UNEQUAL = 1e-4  # how far sums of single precision may lie apart
+NEAR = 1e-5  # how far from 0, as a share, a sum that should be 0
 
 
 class Graphs(NamedTuple):
@@ -38,12 +39,12 @@ class EdgeFacts(NamedTuple):
 
     Attributes:
         row_by_row: whether rows never fall.
-        weight: the sum of the weights, each 1 where there are none; None where it is not known.
-        weighted: whether there are weights other than 1.
+        symmetric: whether weights are the same in both directions, as far as a sum can tell.
+        weighted: whether there are weights.
     """
 
     row_by_row: bool
-    weight: float | None
+    symmetric: bool
     weighted: bool
 
 
@@ -55,13 +56,20 @@ def look_at(data: Data, number: Tensor) -> tuple[int, EdgeFacts]:
         asked.append((edges[0, 1:] < edges[0, :-1]).any())
     known = len(asked) == 2 and isinstance(weight, Tensor) and weight.dim() == 1
     if known:
-        asked += [weight.detach().sum(dtype=torch.float32), (weight != 1).any()]
+        asked += _both_ways(edges, weight.detach())
     asked = [value.to(number.device, torch.float32) for value in asked]
     first, *found = torch.stack(asked).tolist()
     if not found:
-        return int(first), EdgeFacts(True, None, weight is not None)
-    total = found[1] if known else float(edges.size(1)) if weight is None else None
-    return int(first), EdgeFacts(not found[0], total, bool(found[2]) if known else False)
+        return int(first), EdgeFacts(True, True, True)  # nothing is known of the edges
+    symmetric = not known or abs(found[1]) <= NEAR * found[2]
+    return int(first), EdgeFacts(not found[0], symmetric, weight is not None)
+
+
+def _both_ways(edges: Tensor, weight: Tensor) -> list[Tensor]:
+    """A sum that is 0 for symmetric weights, and hardly ever else, and how large it could be."""
+    place = edges.float() * 0.61803399 % 1  # a number for every node, spread evenly
+    parts = weight.float() * (place[0] - place[1])
+    return [parts.sum(), parts.abs().sum()]
 
 
 def kind_now(facts: EdgeFacts, pooled: float, edges: int) -> int:
@@ -69,16 +77,14 @@ def kind_now(facts: EdgeFacts, pooled: float, edges: int) -> int:
 
     ``pooled`` is the sum of the weights when the trees were added.
     """
-    were_one = abs(edges - pooled) <= NEAR * pooled
-    same = facts.weight is None or abs(facts.weight - pooled) <= NEAR * pooled
-    if same and not (were_one and facts.weighted):
-        return ROW_BY_ROW if facts.row_by_row else SYMMETRIC
-    if not facts.weighted:
+    if not facts.weighted and abs(edges - pooled) > UNEQUAL * pooled:
         raise ValueError(
             f"the weights of the {edges} edges summed to {pooled:g} when the trees were added, now "
             "there are none; add the trees after the last change to edge_weight"
         )
-    return DIRECTED  # which is right for any weights
+    if not facts.symmetric:
+        return DIRECTED  # which is right for any weights
+    return ROW_BY_ROW if facts.row_by_row else SYMMETRIC
 
 
 def graph_list(graphs: Any) -> list[Any]:

@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
+from sepool.edges import reader
 from sepool.extras import needs
 from sepool.graph import as_graph
 from sepool.io import StrPath
-from sepool.levels import Labels, as_levels, assignments_of, in_another_order, volumes_and_cuts
+from sepool.levels import (
+    Labels,
+    as_levels,
+    assignments_of,
+    check_graph,
+    in_another_order,
+    volumes_and_cuts,
+)
 from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
 
 
@@ -115,12 +123,14 @@ class CodingTree:
         called = list(nodes)
         if len(called) != self.num_nodes:
             raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(called)}")
-        mine = self.names or tuple(map(str, range(self.num_nodes)))
-        if in_another_order(mine, list(map(str, called))):
+        if self.names and in_another_order(self.names, list(map(str, called))):
             raise ValueError(
-                f"the tree has these nodes in another order, {mine[0]!r} first; leave them out "
-                "to have its own"
+                f"the tree has these nodes in another order, {self.names[0]!r} first; leave them "
+                "out to have its own"
             )
+        numbers = list(map(str, range(self.num_nodes)))
+        if reader(type(nodes)) and in_another_order(numbers, list(map(str, called))):
+            check_graph(self, as_graph(nodes, symmetrise=True))
         found: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
         for node, cluster in zip(called, self.labels(level).tolist(), strict=True):
             found[cluster].add(node)

@@ -65,6 +65,19 @@ def test_weights_that_go(name):
         model(data)
 
 
+def test_weights_that_become_ones():
+    data = tall_graph(weighted=True)
+    data.edge_weight = torch.ones(data.num_edges)
+    assert hierarchy(data).kind == ROW_BY_ROW
+
+
+def test_weights_that_change_places():
+    data = tall_graph(weighted=True)
+    order = torch.randperm(data.num_edges, generator=torch.Generator().manual_seed(0))
+    data.edge_weight = data.edge_weight[order]
+    assert hierarchy(data).kind == DIRECTED
+
+
 def test_weights_of_one_are_as_none():
     data, model = tall_graph(), SEPN(5, 8, 3)
     wanted = model(data)
