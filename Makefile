@@ -15,9 +15,9 @@ INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.t
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
 CXX_FILES  := $(wildcard src/core/*.?pp src/binding/*.?pp tests/fuzz/*.?pp)
-KERNEL_TESTS := tests/nn tests/baselines $(addprefix tests/bench/test_,kernel_models.py step_kernels.py store_kernels.py adam.py)
+KERNEL_TESTS := experiments/tests/layers experiments/tests/models experiments/tests/batches experiments/tests/engine
 # Python files are used where they are; when one of these changes, sepool is built and installed again.
-BUILT_FROM := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/binding/*)
+BUILT_FROM := CMakeLists.txt pyproject.toml experiments/pyproject.toml constraints.txt $(wildcard src/core/* src/binding/*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -39,6 +39,7 @@ lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(VENV)/test.stamp  ## put the Python and C++ files in order
@@ -95,7 +96,9 @@ $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
-	$(INSTALL) --no-build-isolation --editable '.[test,torch,ray,lint]'
+	$(INSTALL) --no-build-isolation --editable '.[test,torch,lint]'
+	$(INSTALL) hatchling editables
+	$(INSTALL) --no-build-isolation --editable './experiments[ray]'
 	@touch $@
 
 # Older releases of Triton cannot interpret with NumPy 2.4.

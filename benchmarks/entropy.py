@@ -63,7 +63,7 @@ def dataset_scores(graphs: list[Edges], height: int, method: Method) -> FloatArr
     """H of every graph; NaN where a peer fails."""
     if method in OURS:
         import sepool
-        from sepool.graphbatch import as_graph_batch
+        from sepool.graph.batch import as_graph_batch
 
         sizes = [graph.num_nodes for graph in graphs]
         batch = as_graph_batch([graph.pairs for graph in graphs], num_nodes=sizes)

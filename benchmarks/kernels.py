@@ -18,8 +18,8 @@ from time import perf_counter
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from sepool.bench.protocols import PROTOCOLS
-from sepool.bench.trainer import make_lockstep
+from sepool_experiments.engine.trainer import make_lockstep
+from sepool_experiments.protocols.catalog import PROTOCOLS
 
 
 def main() -> None:

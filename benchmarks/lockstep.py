@@ -24,16 +24,16 @@ from torch_geometric.nn import GCNConv
 
 from kernels import profiled
 from results import Recorder
-from sepool.bench.engines import RunOptions
-from sepool.bench.graphs import load_graphs, load_trees
-from sepool.bench.protocols import PROTOCOLS
-from sepool.bench.rows import Rows
-from sepool.bench.run import Plan, run
-from sepool.bench.systems import HEIGHT
-from sepool.bench.trainer import make_lockstep
-from sepool.edges import pointers
+from sepool.graph.edges import pointers
 from sepool.nn import SEPG
-from sepool.packing import pack_blocks
+from sepool.pyg.packing import pack_blocks
+from sepool_experiments.backends import RunOptions
+from sepool_experiments.backends.run import Plan, run
+from sepool_experiments.data.graphs import load_graphs, load_trees
+from sepool_experiments.engine.trainer import make_lockstep
+from sepool_experiments.models.systems import HEIGHT
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.results.rows import Rows
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ def permuted(graph: Edges, rng: np.random.Generator) -> Edges:
 
 def build(graphs: list[Edges], height: int, method: str) -> Any:
     import sepool
-    from sepool.graphbatch import as_graph_batch
+    from sepool.graph.batch import as_graph_batch
 
     sizes = [graph.num_nodes for graph in graphs]
     batch = as_graph_batch([graph.pairs for graph in graphs], num_nodes=sizes)

@@ -29,7 +29,7 @@ LARGE = ("Barabasi-Albert", "planted partition", "R-MAT")
 
 def arrays_to_trees(graphs: list[Edges], height: int, method: str) -> Any:
     """One call over a list of edge arrays, conversion included."""
-    from sepool.graphbatch import as_graph_batch
+    from sepool.graph.batch import as_graph_batch
 
     arrays, sizes = [graph.pairs for graph in graphs], [graph.num_nodes for graph in graphs]
     return batch_to_trees(as_graph_batch(arrays, num_nodes=sizes), height, method)
@@ -147,7 +147,7 @@ def infomap(root: Path | None, quick: bool, out: Recorder) -> None:
 
 def molecule_rate(quick: bool, out: Recorder) -> None:
     """Graphs a second: from a list of edge arrays, and from a batch that is built already."""
-    from sepool.graphbatch import as_graph_batch
+    from sepool.graph.batch import as_graph_batch
 
     count = 20_000 if quick else 100_000
     graphs = molecules(count, 20, seed=0)

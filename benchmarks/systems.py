@@ -20,10 +20,10 @@ import torch
 
 from results import Recorder, parser, root_of
 from scale import high_water
-from sepool.bench.protocols import PROTOCOLS, Protocol
-from sepool.bench.systems import SYSTEMS
-from sepool.bench.trainer import make_lockstep
-from sepool.bench.units import Config
+from sepool_experiments.engine.trainer import make_lockstep
+from sepool_experiments.models.systems import SYSTEMS
+from sepool_experiments.protocols.catalog import PROTOCOLS, Protocol
+from sepool_experiments.protocols.units import Config
 
 TABLE = PROTOCOLS["table1"]
 MIB = 2**20

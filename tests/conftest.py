@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -12,12 +10,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-# The tests' tensors are small: with several threads they mostly wait for one another. Read when
-# torch is first imported, here and in worker processes.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-if shutil.which("nvidia-smi") is None:  # without a GPU, Triton's kernels are interpreted
-    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 settings.register_profile("sepool", deadline=None)
 settings.load_profile("sepool")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 from hypothesis import strategies as st
+from tests import shapes
 from torch import Tensor
 from torch_geometric.data import Data
-
-from . import shapes
 
 
 def as_data(edges: shapes.Edges, num_nodes: int, **more) -> Data:

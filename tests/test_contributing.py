@@ -77,6 +77,6 @@ def test_trains(name, tmp_path):
 
 
 def test_is_gone_again():
-    from sepool.bench.systems import SYSTEMS
+    from sepool_experiments.models.systems import SYSTEMS
 
     assert not {"AttentionPool", "EdgePool"} & set(SYSTEMS)

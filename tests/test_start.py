@@ -75,15 +75,16 @@ def last_line(program: str, *missing: str) -> str:
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
     [
-        *((name, "torch", "torch") for name in ("data", "transforms", "graphfile", "pyg", "nn")),
-        *((name, "torch_geometric", "torch") for name in ("data", "integrations.tgp")),
-        *((name, "torch", "torch") for name in ("integrations.tgp", "baselines.model")),
-        *((f"bench.{name}", "pandas", "bench") for name in ("stats", "cells", "report")),
-        ("bench.report", "matplotlib", "bench"),
+        *(
+            (name, "torch", "torch")
+            for name in ("pyg.hierarchy", "pyg.transform", "pyg.dataset", "pyg.reading", "nn")
+        ),
+        *((name, "torch_geometric", "torch") for name in ("pyg.hierarchy", "integrations.tgp")),
+        ("integrations.tgp", "torch", "torch"),
     ],
 )
 def test_modules_name_what_they_miss(module, missing, extra):
-    if missing == "torch_geometric" or module == "bench.report":
+    if missing == "torch_geometric":
         pytest.importorskip("torch")
     told = last_line(f"import sepool.{module}", missing)
     assert told.endswith(f" needs {missing}: pip install 'sepool[{extra}]'"), told

@@ -147,7 +147,7 @@ def _commands() -> str:
     os.environ.setdefault("COLUMNS", "100")
     from typer.main import get_command
 
-    from sepool.cli import app
+    from sepool.cli.app import app
 
     parts = []
     for name, command in sorted(get_command(app).commands.items()):  # type: ignore[attr-defined]

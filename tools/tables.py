@@ -95,14 +95,14 @@ def targets() -> str:
 @cache
 def rows() -> Any:
     """All rows in `results/`."""
-    from sepool.bench.rows import Rows
+    from sepool_experiments.results.rows import Rows
 
     return Rows.read(ROOT / "results")
 
 
 def accuracy(names: Sequence[str] = (), rule: str = "customary") -> str:
     """Accuracies of every line that was measured, with the published figure in brackets."""
-    from sepool.bench.protocols import PROTOCOLS
+    from sepool_experiments.protocols.catalog import PROTOCOLS
 
     parts = [
         _accuracy(protocol, rule)
@@ -116,7 +116,7 @@ def _lines(found: Sequence[Any], rule: str, which: str = "") -> list[list[str]]:
     """A line for every system of which there is something, and a word behind its name."""
     from itertools import groupby
 
-    from sepool.bench.tables import MISSING, figure
+    from sepool_experiments.report.tables import MISSING, figure
 
     lines = []
     for line, some in groupby(found, key=lambda cell: cell.line):
@@ -134,8 +134,8 @@ def _lines(found: Sequence[Any], rule: str, which: str = "") -> list[list[str]]:
 
 
 def _accuracy(protocol: Any, rule: str) -> str:
-    from sepool.bench.cells import cells, joined, own_rows
-    from sepool.bench.protocols import PROTOCOLS
+    from sepool_experiments.protocols.catalog import PROTOCOLS
+    from sepool_experiments.report.cells import cells, joined, own_rows
 
     mine = own_rows(protocol, rows())
     if mine.empty:
@@ -173,9 +173,9 @@ def _made_by(mine: Any) -> str:
 @cache
 def report_tables(protocol: str) -> dict[str, Any]:
     """The tables of a protocol as `sepool report` has them, by name."""
-    from sepool.bench.cells import cells, own_rows
-    from sepool.bench.protocols import PROTOCOLS
-    from sepool.bench.report import tables
+    from sepool_experiments.protocols.catalog import PROTOCOLS
+    from sepool_experiments.report.cells import cells, own_rows
+    from sepool_experiments.report.report import tables
 
     found = PROTOCOLS[protocol]
     made = tables(found, cells(found, rows()), own_rows(found, rows()), against_paper=True)
@@ -184,7 +184,7 @@ def report_tables(protocol: str) -> dict[str, Any]:
 
 def of_report(protocol: str, name: str) -> str:
     """A table of the report."""
-    from sepool.bench.tables import markdown
+    from sepool_experiments.report.tables import markdown
 
     found = report_tables(protocol).get(f"{protocol}-{name}")
     if found is None:

@@ -12,24 +12,26 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sepool.build import coding_tree, coding_trees
-from sepool.entropy import one_dimensional_entropy, structural_entropy
-from sepool.extras import needs
-from sepool.graph import Graph, as_graph
-from sepool.graphbatch import GraphBatch, as_graph_batch
-from sepool.tree import CodingTree
-from sepool.treebatch import TreeBatch
-from sepool.treefile import TreeFormatError
-
 if TYPE_CHECKING:
     from sepool import nn as nn
     from sepool import viz as viz
-    from sepool.data import hierarchy as hierarchy
-    from sepool.graphfile import load_graphs as load_graphs
-    from sepool.graphfile import save_graphs as save_graphs
-    from sepool.transforms import AddCodingTree as AddCodingTree
+    from sepool.build import coding_tree as coding_tree
+    from sepool.build import coding_trees as coding_trees
+    from sepool.entropy import one_dimensional_entropy as one_dimensional_entropy
+    from sepool.entropy import structural_entropy as structural_entropy
+    from sepool.files.tree import TreeFormatError as TreeFormatError
+    from sepool.graph.batch import GraphBatch as GraphBatch
+    from sepool.graph.batch import as_graph_batch as as_graph_batch
+    from sepool.graph.graph import Graph as Graph
+    from sepool.graph.graph import as_graph as as_graph
+    from sepool.pyg.dataset import load_graphs as load_graphs
+    from sepool.pyg.dataset import save_graphs as save_graphs
+    from sepool.pyg.hierarchy import hierarchy as hierarchy
+    from sepool.pyg.transform import AddCodingTree as AddCodingTree
+    from sepool.tree import CodingTree as CodingTree
+    from sepool.tree_batch import TreeBatch as TreeBatch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "CodingTree",
     "Graph",
@@ -44,30 +46,55 @@ __all__ = [
     "structural_entropy",
 ]
 
-# What needs other packages is imported when it is asked for, and left out of a star import.
-_LAZY = {  # the module, and the package without which it is of no use
-    "AddCodingTree": ("sepool.transforms", "torch_geometric"),
-    "hierarchy": ("sepool.data", "torch_geometric"),
-    "load_graphs": ("sepool.graphfile", "torch_geometric"),
-    "nn": ("sepool", "torch_geometric"),
-    "save_graphs": ("sepool.graphfile", "torch_geometric"),
-    "viz": ("sepool", "matplotlib"),
+# Public names by module: each is imported on first use. A module of the package itself is its own
+# value.
+_MODULES = {
+    "CodingTree": "sepool.tree",
+    "Graph": "sepool.graph.graph",
+    "GraphBatch": "sepool.graph.batch",
+    "TreeBatch": "sepool.tree_batch",
+    "TreeFormatError": "sepool.files.tree",
+    "as_graph": "sepool.graph.graph",
+    "as_graph_batch": "sepool.graph.batch",
+    "coding_tree": "sepool.build",
+    "coding_trees": "sepool.build",
+    "one_dimensional_entropy": "sepool.entropy",
+    "structural_entropy": "sepool.entropy",
+    "AddCodingTree": "sepool.pyg.transform",
+    "hierarchy": "sepool.pyg.hierarchy",
+    "load_graphs": "sepool.pyg.dataset",
+    "save_graphs": "sepool.pyg.dataset",
+    "nn": "sepool.nn",
+    "viz": "sepool.viz",
+}
+# Names that need more than NumPy: the extra that brings it, and the package to look for.
+_OPTIONAL = {
+    "AddCodingTree": ("torch", "torch_geometric"),
+    "hierarchy": ("torch", "torch_geometric"),
+    "load_graphs": ("torch", "torch_geometric"),
+    "save_graphs": ("torch", "torch_geometric"),
+    "nn": ("torch", "torch_geometric"),
+    "viz": ("viz", "matplotlib"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _MODULES:
         raise AttributeError(f"module 'sepool' has no attribute {name!r}")
-    module, _ = _LAZY[name]
-    with needs("viz" if name == "viz" else "torch", f"sepool.{name}"):
-        if module == "sepool":  # a module of the package itself
-            return import_module(f"sepool.{name}")
-        value = getattr(import_module(module), name)
+    path = _MODULES[name]
+    if name not in _OPTIONAL:
+        value = getattr(import_module(path), name)
+    else:
+        from sepool.extras import needs
+
+        with needs(_OPTIONAL[name][0], f"sepool.{name}"):
+            module = import_module(path)
+            value = module if path == f"sepool.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """Without what cannot be had: ``help(sepool)`` asks for everything that is listed."""
-    lazy = {name for name, (_, package) in _LAZY.items() if find_spec(package)}
-    return sorted({*globals(), *lazy})
+    """Names that can be imported here; ``help(sepool)`` asks for everything that is listed."""
+    missing = {name for name, (_, package) in _OPTIONAL.items() if not find_spec(package)}
+    return sorted({*globals(), *_MODULES} - missing)

@@ -8,12 +8,12 @@ import sys
 def main() -> None:
     """Runs the command line, or says what it needs."""
     try:
-        from sepool.cli import app
+        from sepool.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
         if "doctor" in sys.argv[1:3]:
-            from sepool.cli_doctor import examine
+            from sepool.cli.doctor import examine
 
             sys.exit(examine("--json" in sys.argv))
         sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sepool.arguments import whole_number
-from sepool.edges import pointers
-from sepool.graph import as_graph
-from sepool.graphbatch import GraphBatch, as_graph_batch
+from sepool.graph.batch import GraphBatch, as_graph_batch
+from sepool.graph.edges import pointers
+from sepool.graph.graph import as_graph
 from sepool.tree import CodingTree
-from sepool.treebatch import TreeBatch
+from sepool.tree_batch import TreeBatch
 
 METHODS = ("best", "fast", "paper")
 MAX_HEIGHT = 64

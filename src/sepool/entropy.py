@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sepool.graph import as_graph
+from sepool.graph.graph import as_graph
 from sepool.levels import Labels, check_graph
 from sepool.tree import CodingTree
 

@@ -23,6 +23,8 @@ _BAD_INPUT = (
     *(ValueError, FileNotFoundError, FileExistsError),
     *(IsADirectoryError, NotADirectoryError, PermissionError),
 )
+# Commands that the second distribution adds.
+_EXPERIMENTS = ("reproduce", "report", "list")
 # What values must be, by the name that pydantic has for what is wrong with them.
 _MUST_BE = {
     "int_parsing": "a whole number, got {input!r}",
@@ -47,6 +49,13 @@ class Commands(TyperGroup):
         if "--debug" in args:
             args = ["--debug", *(arg for arg in args if arg != "--debug")]
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a name; those of an absent plug-in name the package to install."""
+        if args[0] in _EXPERIMENTS and self.get_command(ctx, args[0]) is None:
+            text = f"sepool {args[0]} needs sepool-experiments: pip install sepool-experiments"
+            raise typer.Exit(say(FAILURE, f"{text} (in a clone: pip install ./experiments)"))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command."""

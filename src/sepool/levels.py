@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sepool.graph import Graph
+from sepool.graph.graph import Graph
 
 if TYPE_CHECKING:
     from sepool.tree import CodingTree

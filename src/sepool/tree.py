@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
-from sepool.edges import reader
 from sepool.extras import needs
-from sepool.graph import as_graph
-from sepool.io import StrPath
+from sepool.files.atomic import StrPath
+from sepool.files.tree import TreeFields, TreeFormatError, read_tree, write_tree
+from sepool.graph.graph import as_graph
+from sepool.graph.readers import reader
 from sepool.levels import (
     Labels,
     as_levels,
@@ -22,7 +23,6 @@ from sepool.levels import (
     in_another_order,
     volumes_and_cuts,
 )
-from sepool.treefile import TreeFields, TreeFormatError, read_tree, write_tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,7 +219,7 @@ class CodingTree:
         return digraph
 
     def save(self, path: StrPath) -> None:
-        """Writes a ``.json`` or ``.npz`` file (see `sepool.treefile`), whole or not at all."""
+        """Writes a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all."""
         write_tree(path, TreeFields(*(getattr(self, name) for name in TreeFields._fields)))
 
     @classmethod

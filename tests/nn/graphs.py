@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from sepool.data import EdgeBlocks, pack
-from sepool.treebatch import TreeBatch
+from sepool.pyg.hierarchy import EdgeBlocks, pack
+from sepool.tree_batch import TreeBatch
 
 
 def random_graph(

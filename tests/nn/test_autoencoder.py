@@ -5,11 +5,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
-from sepool.data import NoTreeError, hierarchy  # noqa: E402
+from tests.nn.graphs import dense_assignment, random_batch, random_graph  # noqa: E402
+
 from sepool.nn import SEPAutoencoder  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-
-from .graphs import dense_assignment, random_batch, random_graph  # noqa: E402
+from sepool.pyg.hierarchy import NoTreeError, hierarchy  # noqa: E402
 
 
 def test_all_that_passes_are_the_clusters():

@@ -10,11 +10,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-from sepool.data import hierarchy  # noqa: E402
+from tests.nn.graphs import gradients, random_batch  # noqa: E402
+
 from sepool.nn import SEPG, SEPN, SEPooling, SEPUnpooling  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-
-from .graphs import gradients, random_batch  # noqa: E402
+from sepool.pyg.hierarchy import hierarchy  # noqa: E402
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 compiles = pytest.mark.skipif(

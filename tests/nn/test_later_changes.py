@@ -9,13 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
 from torch_geometric.utils import degree  # noqa: E402
 
-from sepool.data import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
 from sepool.nn import SEPG, SEPN, SEPAutoencoder  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-
-from .graphs import add_trees, random_batch, random_graph  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
 
 MODELS = {
     "SEPG": lambda conv: SEPG(5, 8, 3, conv=conv),

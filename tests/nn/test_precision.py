@@ -10,13 +10,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 import torch_geometric.nn as pyg  # noqa: E402
+from tests.nn.graphs import dense_assignment, random_batch  # noqa: E402
 
-from sepool.data import hierarchy  # noqa: E402
 from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPooling  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
 from sepool.nn.norm import NodeNorm  # noqa: E402
-
-from .graphs import dense_assignment, random_batch  # noqa: E402
+from sepool.pyg.hierarchy import hierarchy  # noqa: E402
 
 MODELS = {
     "SEPG": lambda conv: SEPG(5, 8, 3, conv=conv),

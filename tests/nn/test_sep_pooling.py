@@ -7,17 +7,17 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-from sepool.data import hierarchy  # noqa: E402
-from sepool.nn import Pooled, SEPooling, SEPUnpooling  # noqa: E402
-from sepool.nn.sep_pooling import read_out  # noqa: E402
-
-from .graphs import (  # noqa: E402
+from tests.nn.graphs import (  # noqa: E402
     add_trees,
     dense_adjacency,
     dense_assignment,
     random_batch,
     random_graph,
 )
+
+from sepool.nn import Pooled, SEPooling, SEPUnpooling  # noqa: E402
+from sepool.nn.sep_pooling import read_out  # noqa: E402
+from sepool.pyg.hierarchy import hierarchy  # noqa: E402
 
 KINDS = [{}, {"directed": True}, {"weighted": True}, {"loops": True}, {"shuffled": True}]
 SEEDS = range(3)

@@ -7,13 +7,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
+from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
 from torch_geometric.data import Batch, Data  # noqa: E402
 
-from sepool.data import NoTreeError  # noqa: E402
 from sepool.nn import SEPG  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-
-from .graphs import add_trees, random_batch, random_graph  # noqa: E402
+from sepool.pyg.hierarchy import NoTreeError  # noqa: E402
 
 BACKBONES = list(CONVS)
 

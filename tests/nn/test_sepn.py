@@ -9,19 +9,18 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
-from torch_geometric.data import Data  # noqa: E402
-
-from sepool.data import NoTreeError, hierarchy  # noqa: E402
-from sepool.nn import SEPN  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-
-from .graphs import (  # noqa: E402
+from tests.nn.graphs import (  # noqa: E402
     add_trees,
     dense_adjacency,
     dense_assignment,
     random_batch,
     random_graph,
 )
+from torch_geometric.data import Data  # noqa: E402
+
+from sepool.nn import SEPN  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
+from sepool.pyg.hierarchy import NoTreeError, hierarchy  # noqa: E402
 
 
 def tall_graph(seed: int = 0, **options) -> Data:

@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.build import coding_trees, core_options
-from sepool.data import Hierarchy
-from sepool.edges import pointers, sorted_rows
 from sepool.extras import MissingPackage, needs
-from sepool.graph import as_graph
-from sepool.graphbatch import GraphBatch
-from sepool.packing import Forest, global_parents
+from sepool.graph.batch import GraphBatch
+from sepool.graph.edges import pointers, sorted_rows
+from sepool.graph.graph import as_graph
+from sepool.pyg.hierarchy import Hierarchy
+from sepool.pyg.packing import Forest, global_parents
 from sepool.tree import CodingTree
-from sepool.treebatch import TreeBatch
+from sepool.tree_batch import TreeBatch
 
 with needs("torch", "sepool.integrations.tgp"):
     import torch

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.data import DIRECTED, ROW_BY_ROW, Hierarchy, lasting, repeat_each
 from sepool.nn.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
 from sepool.nn.softmax import segment_softmax
+from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, Hierarchy, lasting, repeat_each
 
 
 class Adjacency:

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import hierarchy, lasting
 from sepool.nn.adjacency import Adjacency
 from sepool.nn.any_conv import make_conv
 from sepool.nn.conv_base import Conv, Prepared
@@ -18,6 +17,7 @@ from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import edges_of, family, features_of, reduce_to
 from sepool.nn.sepn import run_conv
+from sepool.pyg.hierarchy import hierarchy, lasting
 
 
 class SEPAutoencoder(nn.Module):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sepool.data import Hierarchy
 from sepool.nn.conv_base import Prepared
 from sepool.nn.feature_table import Features
+from sepool.pyg.hierarchy import Hierarchy
 
 
 @dataclass

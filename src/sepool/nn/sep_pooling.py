@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import Hierarchy
 from sepool.nn.ops import pool_along, pool_max, pool_relu, pool_sum, rows_like, unpool
+from sepool.pyg.hierarchy import Hierarchy
 
 REDUCTIONS = ("sum", "mean", "max", "sym")
 POOLED = ("weighted", "binary")

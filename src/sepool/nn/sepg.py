@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import Hierarchy, hierarchy
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
 from sepool.nn.conv_base import Conv, GatheringConv
@@ -32,6 +31,7 @@ from sepool.nn.sep_pooling import (
     read_out,
     reduce_to,
 )
+from sepool.pyg.hierarchy import Hierarchy, hierarchy
 
 Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 LAYERS = 3  # convolutions in the paper

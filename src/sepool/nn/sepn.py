@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.data import hierarchy, lasting
 from sepool.nn.adjacency import Adjacency, pooled_adjacency
 from sepool.nn.any_conv import call_conv, make_conv
 from sepool.nn.conv_base import Conv, GatheringConv, Prepared
@@ -27,6 +26,7 @@ from sepool.nn.sep_pooling import (
     inverse_roots,
     reduce_to,
 )
+from sepool.pyg.hierarchy import hierarchy, lasting
 
 SKIPS = ("concat", "add", "none")
 

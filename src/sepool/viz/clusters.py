@@ -10,7 +10,7 @@ from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sepool.graph import as_graph
+from sepool.graph.graph import as_graph
 from sepool.tree import CodingTree
 from sepool.viz.coarse import Links, links_of, node_names
 from sepool.viz.colours import GREY, INK, ancestors, cluster_colours, colour_level, text_on

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.graph import Graph
+from sepool.graph.graph import Graph
 from sepool.levels import check_graph
 from sepool.tree import CodingTree
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.extras import needs
-from sepool.graph import Graph, as_graph
-from sepool.io import StrPath, atomic_write
+from sepool.files.atomic import StrPath, atomic_write
+from sepool.graph.graph import Graph, as_graph
 from sepool.tree import CodingTree
 from sepool.viz.coarse import links_of
 from sepool.viz.colours import PALETTE, colour_level, level_colours

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sepool.io import StrPath, atomic_write, check_output
+from sepool.files.atomic import StrPath, atomic_write, check_output
 from sepool.viz.colours import INK
 
 FORMATS = (".png", ".svg")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sepool.graph import as_graph
+from sepool.graph.graph import as_graph
 from sepool.tree import CodingTree
 from sepool.viz.clusters import draw_disks, draw_links, rim, summary
 from sepool.viz.coarse import links_of, node_names

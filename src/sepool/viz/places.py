@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.graph import Graph
+from sepool.graph.graph import Graph
 from sepool.tree import CodingTree
 from sepool.viz.coarse import Links, links_of
 from sepool.viz.split import split_crowds

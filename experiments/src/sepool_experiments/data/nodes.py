@@ -1,0 +1,254 @@
+"""Datasets of one graph with classes of nodes: features, the public split and trees, cached.
+
+As with graphs, a cache (``<data>/sepool/*.npz``) is all that training needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.files.archive import read_archive, write_archive
+from sepool.pyg.edge_code import decode_edges, encode_edges
+from sepool.pyg.features import (
+    blend_weights,
+    cosine_similarity,
+    predicted_similarity,
+    spread_similarity,
+)
+from sepool.pyg.packing import EdgeBlocks, Forest, pack_blocks
+from sepool.pyg.reading import Graphs
+from sepool.pyg.tree_cache import cached_trees
+from sepool_experiments.data.graphs import BLEND, quiet, shuffled
+from sepool_experiments.protocols.units import Config
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+Ints = NDArray[np.int64]
+FORMAT, VERSION = "sepool-node-set", 1
+SIMILARITIES = ("cosine", "predicted", "spread")
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """A dataset for node classification.
+
+    Attributes:
+        name: what it is called.
+        edges: every edge in both directions, row by row, without loops.
+        x: the features, each row divided by its sum, as is customary.
+        y: the class of every node, from 0.
+        train: the nodes that train.
+        val: the nodes that validate.
+        test: the nodes that test.
+    """
+
+    name: str
+    edges: EdgeBlocks
+    x: NDArray[np.float32]
+    y: Ints
+    train: Ints
+    val: Ints
+    test: Ints
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.y)
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are."""
+        return int(self.y.max()) + 1
+
+
+@dataclass(frozen=True)
+class TreeChoice:
+    """Which tree, and which of its levels.
+
+    Args:
+        tree: as for `sepool_experiments.data.graphs.load_trees`, but without "features": ``blend`` and
+            ``similarity`` say more.
+        height: of the tree.
+        levels: the levels that are used, ascending; () for all.
+        blend: how much the features count in the weights of the tree's edges.
+        similarity: what the features say of an edge: "cosine", or "predicted" by a linear model of
+            the training nodes, or the same with predictions that are "spread" (see
+            `sepool.pyg.features`).
+    """
+
+    tree: str
+    height: int = 3
+    levels: tuple[int, ...] = ()
+    blend: float = 0.0
+    similarity: str = "cosine"
+
+    @classmethod
+    def of(cls, tree: str, config: Config) -> TreeChoice:
+        """What a configuration asks for: by default one level more than it pools, as in the paper.
+
+        >>> TreeChoice.of("best", Config(blocks=2, extra=(("levels", "2,3"), ("height", 4))))
+        TreeChoice(tree='best', height=4, levels=(2, 3), blend=0.0, similarity='cosine')
+        """
+        if not tree:
+            return cls("")
+        options: dict[str, Any] = dict(config.extra)
+        levels = tuple(int(level) for level in str(options.get("levels", "")).split(",") if level)
+        highest = max(levels, default=config.blocks)
+        height = int(options.get("height", highest + 1))
+        if levels and (len(levels) < config.blocks or levels != tuple(sorted(set(levels)))):
+            raise ValueError(
+                f"levels must be {config.blocks} or more ascending numbers (blocks), got {levels}"
+            )
+        if not 1 <= highest <= height:
+            raise ValueError(f"levels must be 1 to {height} (height), got {levels or highest}")
+        seen = BLEND if tree == "features" else 0.0
+        tree = "best" if tree == "features" else tree
+        blend, similarity = float(options.get("blend", seen)), options.get("similarity", "cosine")
+        if similarity not in SIMILARITIES:
+            raise ValueError(
+                f"similarity must be one of {', '.join(SIMILARITIES)}, got {similarity!r}"
+            )
+        return cls(tree, height, levels, blend, similarity)
+
+
+def load_nodes(root: Path, name: str) -> NodeSet:
+    """A dataset from its cache, or from PyG's files, of which the cache is then made."""
+    path = root / "sepool" / f"{name}.npz"
+    if path.exists():
+        return _unpack(name, read_archive(path, FORMAT, VERSION))
+    nodes, arrays = _read_planetoid(root, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_archive(path, FORMAT, VERSION, arrays)
+    return nodes
+
+
+def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
+    """The tree of a dataset, from the cache or built now; with all its levels."""
+    sizes = np.array([nodes.num_nodes])
+    if not choice.tree:
+        return Forest(np.array([[nodes.num_nodes, 1]]), np.zeros(nodes.num_nodes, np.int32))
+    weight = tree_weights(nodes, choice)
+    options = f"{nodes.name} {choice.tree} {choice.height}"
+    return cached_trees(
+        root / "sepool",
+        Graphs(sizes, nodes.edges, weight),
+        options,
+        lambda: _build_tree(root, nodes, choice, weight),
+    )
+
+
+def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | None:
+    """What the edges weigh when the tree is built; None where the features do not count.
+
+    Rounded, so that other processors find the same weights, and with them the cached tree.
+    """
+    if not choice.blend:
+        return None
+    row, col = (part.astype(np.int64) for part in (nodes.edges.row, nodes.edges.col))
+    if choice.similarity == "cosine":
+        found = cosine_similarity(nodes.x, row, col)
+    else:
+        learned = predicted_similarity if choice.similarity == "predicted" else spread_similarity
+        found = learned(nodes.x, row, col, nodes.y, nodes.train)
+    return np.round(blend_weights(found, choice.blend) * 1024) / 1024
+
+
+def pick_levels(forest: Forest, levels: tuple[int, ...]) -> Forest:
+    """The tree of one graph with the nodes, some of its levels, and the root.
+
+    Example:
+        >>> tree = Forest(np.array([[4, 3, 2, 1]]), np.array([0, 1, 2, 2, 0, 0, 1, 0, 0], np.int32))
+        >>> picked = pick_levels(tree, (2,))
+        >>> picked.counts, picked.parent
+        (array([[4, 2, 1]]), array([0, 0, 1, 1, 0, 0], dtype=int32))
+    """
+    (counts,) = forest.counts
+    parents = np.split(forest.parent, np.cumsum(counts[:-1])[:-1])
+    chosen = [level for level in levels if level < forest.height] + [forest.height]
+    parts, below = [], 0
+    for level in chosen:
+        above = parents[below]
+        for between in range(below + 1, level):
+            above = parents[between][above]
+        parts.append(above)
+        below = level
+    return Forest(counts[[0, *chosen]][None], np.concatenate(parts))
+
+
+def node_data(nodes: NodeSet, forest: Forest) -> Data:
+    """The dataset as PyG has it, with its tree."""
+    import torch
+    from torch_geometric.data import Data
+
+    pairs = np.stack([nodes.edges.row, nodes.edges.col]).astype(np.int64)
+    blocks = pack_blocks(forest, nodes.edges)
+    return Data(
+        x=torch.from_numpy(nodes.x),
+        edge_index=torch.from_numpy(pairs),
+        y=torch.from_numpy(nodes.y),
+        tree=torch.from_numpy(blocks.numbers),
+    )
+
+
+def _build_tree(
+    root: Path, nodes: NodeSet, choice: TreeChoice, weight: NDArray[np.float64] | None
+) -> Forest:
+    row, col = nodes.edges.row, nodes.edges.col
+    once = row < col
+    pairs = np.column_stack([row, col])[once]
+    if choice.tree == "random":
+        best = TreeChoice("best", choice.height, (), choice.blend, choice.similarity)
+        return shuffled(load_tree(root, nodes, best))
+    if choice.tree == "released":
+        if weight is not None:
+            raise ValueError("released trees do not see the features: blend must be 0")
+        from sepool.integrations.tgp import released_trees
+
+        return Forest.of(released_trees([pairs], [nodes.num_nodes], choice.height))
+    from sepool.build import coding_trees
+    from sepool.graph.graph import as_graph
+
+    graph = as_graph(pairs if weight is None else (pairs, weight[once]), num_nodes=nodes.num_nodes)
+    return Forest.of(coding_trees([graph], choice.height, method=choice.tree))
+
+
+def _read_planetoid(root: Path, name: str) -> tuple[NodeSet, dict[str, Any]]:
+    from torch_geometric.datasets import Planetoid
+
+    with quiet(root / "Planetoid" / name / "raw"):
+        data = Planetoid(str(root / "Planetoid"), name, split="public")[0]
+    raw = data.x.numpy()
+    row, col = data.edge_index.numpy()
+    keys = np.unique((row * len(raw) + col)[row != col])
+    edges = EdgeBlocks(np.array([len(keys)]), keys // len(raw), keys % len(raw))
+    where, which = np.nonzero(raw)
+    sets = {part: np.flatnonzero(data[f"{part}_mask"].numpy()) for part in ("train", "val", "test")}
+    arrays = {
+        "nodes": np.array([len(raw)]),
+        "width": np.array([raw.shape[1]]),
+        "counts": np.bincount(where, minlength=len(raw)),
+        "columns": which,
+        "values": raw[where, which],
+        "y": data.y.numpy(),
+        **sets,
+        **encode_edges(np.array([len(raw)]), edges),
+    }
+    return _unpack(name, arrays), arrays
+
+
+def _unpack(name: str, arrays: dict[str, NDArray[Any]]) -> NodeSet:
+    size, width = int(arrays["nodes"][0]), int(arrays["width"][0])
+    x = np.zeros((size, width), np.float32)
+    rows = np.repeat(np.arange(size), arrays["counts"])
+    x[rows, arrays["columns"]] = arrays["values"]
+    total = x.sum(axis=1, keepdims=True)
+    x /= np.where(total > 0, total, 1)
+    counts, (row, col) = decode_edges(arrays, np.array([size]))
+    y, train, val, test = (arrays[k].astype(np.int64) for k in ("y", "train", "val", "test"))
+    return NodeSet(name, EdgeBlocks(counts, row, col), x, y, train, val, test)

@@ -1,0 +1,196 @@
+"""Many trainings on one graph as one: replicas side by side, each as it would train alone.
+
+An epoch is one step on the whole graph. On a GPU, a step with its validation is recorded once, and
+the host looks only now and then whether replicas have stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch_geometric.data import Data
+
+from sepool_experiments.engine.descent import Build
+from sepool_experiments.engine.full_batch import WholeGraphDescent
+from sepool_experiments.engine.launch_lock import GATE
+from sepool_experiments.layers.dropout import Dropout
+from sepool_experiments.protocols.catalog import Protocol
+from sepool_experiments.protocols.units import Config, Result, Unit
+
+# The rates of dropout that a configuration may tell apart; the first is for all it leaves out.
+KINDS = ("dropout", "input_dropout", "pool_dropout", "edge_dropout")
+
+
+@dataclass(frozen=True)
+class NodeSplit:
+    """The nodes that train, validate and test, the same for all replicas."""
+
+    train: Tensor
+    val: Tensor
+    test: Tensor
+
+    def keep(self, rows: Tensor) -> NodeSplit:
+        """That of some replicas."""
+        return self
+
+
+class NodeLockstep(WholeGraphDescent):
+    """The trainings of some units that differ in seed, rates, decay and patience alone.
+
+    Args:
+        units: what is trained.
+        protocol: by which rules.
+        data: the graph, on the device to train on.
+        split: its nodes.
+        build: makes the model, for a number of replicas.
+    """
+
+    per_replica = (*WholeGraphDescent.per_replica, "rates", "decay_rest")
+    split: NodeSplit
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        protocol: Protocol,
+        data: Data,
+        split: NodeSplit,
+        build: Build,
+    ) -> None:
+        device = data.x.device
+        self.data, self.y = data, data.y
+        self.graph: Any = None
+        self.rates = torch.tensor([rates_of(unit.config) for unit in units], device=device)
+        rest = [[_extra(u.config, "decay_rest", u.config.weight_decay)] for u in units]
+        self.decay_rest = torch.tensor(rest, dtype=torch.float32, device=device)
+        self.trace = torch.zeros(protocol.epochs, 2, len(units), device=device)
+        super().__init__(units, protocol, split, build, device)
+
+    def run(self) -> Iterator[Result]:
+        """Trains until the last replica has stopped; what comes before training is done here."""
+        if make_encoder := getattr(self.model, "make_encoder", None):
+            encoding = Encoding(self.units, self.protocol, self.data, self.split, make_encoder)
+            self.graph = encoding.encode()
+        yield from super().run()
+
+    def step(self) -> None:
+        """One epoch of every replica, without a word to the host."""
+        self.model.train()
+        self._begin_step()
+        loss, _ = self._measure(self.split.train)
+        self._end_step(loss)
+        self.train_loss.copy_(loss.detach())
+        loss, accuracy = self.evaluate(self.split.val)
+        self._note(self.steps, loss, accuracy)
+        both = torch.stack([self.train_loss, loss]).unsqueeze(0)
+        self.trace.index_copy_(0, (self.steps - 1).view(1), both)
+
+    def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean loss and accuracy of every replica on some nodes."""
+        self.model.eval()
+        with torch.no_grad():
+            return self._measure(ids)
+
+    def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
+        """The losses of a replica, where they are to be kept."""
+        if not self.units[i].keeps_curve:
+            return None
+        return tuple((train, val) for train, val in self.trace[:epochs, :, i].tolist())
+
+    def _measure(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        logits = self.model.forward_prepared(self.graph).index_select(0, ids)  # (nodes, R, classes)
+        y = self.y.index_select(0, ids).unsqueeze(1).expand(-1, logits.size(1))
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+        right = (logits.argmax(-1) == y).float()
+        return loss.view_as(y).mean(0), right.mean(0)
+
+    def _state(self) -> list[Tensor]:
+        return [*super()._state(), self.train_loss, self.trace]
+
+    def _keep(self, left: list[int]) -> None:
+        rows = torch.tensor(left, device=self.device)
+        self.trace = self.trace[:, :, rows].contiguous()
+        if isinstance(self.graph, Tensor) and self.graph.dim() == 3:  # one table a replica
+            self.graph = self.graph[:, rows].contiguous()
+        super()._keep(left)
+
+    def _place(self) -> None:
+        super()._place()
+        if self.graph is None and not hasattr(self.model, "make_encoder"):
+            self.graph = self.model.prepare(self.data)
+        first = self.model.decayed
+        self.decays, start = [], 0
+        for name, parameter in self.model.named_parameters():
+            end = start + parameter.numel() // len(self.units)
+            decay = self.decay if name.startswith(first) else self.decay_rest
+            self.decays.append((slice(start, end), decay))
+            start = end
+        self.decays = _joined(self.decays)
+
+    def _set_rates(self, drops: Sequence[Dropout]) -> None:
+        for drop in drops:
+            kind = KINDS.index(drop.kind)
+            used = any(rates_of(unit.config)[kind] for unit in self.units)
+            drop.rate = self.rates[:, kind].contiguous() if used else 0.0
+
+
+class Encoding(NodeLockstep):
+    """Trains encoders by a loss of their own; nothing but that loss decides when they stop."""
+
+    def encode(self) -> Tensor:
+        """What the best encoder of every replica makes of the nodes, one table a replica."""
+        epoch, last = 0, self.protocol.epochs
+        while epoch < last:
+            epoch = self.advance(epoch)
+            with GATE.launching():
+                if bool((epoch - self.best_epoch >= self.patience).all()):
+                    break
+        with GATE.launching(), torch.no_grad():
+            self.weights.copy_(self.best)
+            self.model.eval()
+            found: Tensor = self.model.forward_prepared(self.graph)
+        return found
+
+    def step(self) -> None:
+        """One epoch; the weights that gave a loss are noted with it."""
+        self.model.train()
+        self._begin_step()
+        loss = self.model.loss(self.graph)
+        with torch.no_grad():
+            self._note(self.steps, loss.detach(), torch.zeros_like(loss))
+        self._end_step(loss)
+
+    def _place(self) -> None:
+        super()._place()
+        rates = [_extra(u.config, "encoder_lr", 1e-3) for u in self.units]
+        self.lr = torch.tensor(rates, device=self.device).unsqueeze(1)
+        patience = [int(_extra(u.config, "encoder_patience", 20)) for u in self.units]
+        self.patience = torch.tensor(patience, device=self.device)
+        self.decays = [(slice(None), torch.zeros_like(self.lr))]
+
+
+def rates_of(config: Config) -> list[float]:
+    """The rates of dropout of a configuration, in the order of `KINDS`.
+
+    >>> rates_of(Config(dropout=0.5, extra=(("pool_dropout", 0.1),)))
+    [0.5, 0.5, 0.1, 0.5]
+    """
+    return [config.dropout, *(float(_extra(config, kind, config.dropout)) for kind in KINDS[1:])]
+
+
+def _extra(config: Config, name: str, usual: float) -> float:
+    return float(dict(config.extra).get(name, usual))
+
+
+def _joined(parts: list[tuple[slice, Tensor]]) -> list[tuple[slice, Tensor]]:
+    """Neighbours with the same decay as one."""
+    found: list[tuple[slice, Tensor]] = []
+    for part, decay in parts:
+        if found and found[-1][1] is decay:
+            part = slice(found.pop()[0].start, part.stop)
+        found.append((part, decay))
+    return found

@@ -1,0 +1,98 @@
+"""The clusters of the first pooling: of trained models, and of coding trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sepool.graph.edges import pointers
+from sepool.pyg.packing import Forest
+from sepool_experiments.batches.store import Batch
+from sepool_experiments.data.graphs import GraphSet, load_trees
+from sepool_experiments.engine.lockstep import Lockstep
+from sepool_experiments.engine.trainer import make_lockstep
+from sepool_experiments.models.graphs.diffpool import DiffPool
+from sepool_experiments.models.graphs.mincutpool import MinCutPool
+from sepool_experiments.models.graphs.model import apply, start
+from sepool_experiments.protocols.protocol import Protocol
+from sepool_experiments.protocols.units import Result, Unit
+
+Labels = NDArray[np.int64]
+
+
+class Watched(Lockstep):
+    """`Lockstep` that says, of every replica that stops, where its best weights put the nodes."""
+
+    def __init__(self, *args: Any) -> None:
+        self.labels: dict[str, Labels] = {}
+        super().__init__(*args)
+
+    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
+        now = self.weights.clone()
+        self.weights.copy_(self.best)
+        found = self.assign()
+        self.weights.copy_(now)
+        self.labels.update((unit.key, found[i]) for i, unit in enumerate(self.units) if over[i])
+        return super()._finish(over, epoch, share)
+
+    def assign(self) -> Labels:
+        """The most likely cluster of every node of the dataset, one row a replica."""
+        self.model.eval()
+        ids = torch.arange(self.store.num_graphs, device=self.device).repeat(len(self.units), 1)
+        with torch.no_grad():
+            batch = self.store.batch(ids, self.store.shape(ids))
+            scores = first_scores(self.model, batch)
+        nodes = int(self.store.graphs.nodes.sum())  # padding lies behind them
+        best = scores.view(len(ids), -1, scores.size(1))[:, :nodes].argmax(2)
+        return np.asarray(best.cpu().numpy(), np.int64)
+
+
+def first_scores(model: DiffPool | MinCutPool, batch: Batch) -> Tensor:
+    """What the first assignment is the softmax of, for every node of a batch."""
+    assign, _ = model.assigns
+    if isinstance(model, DiffPool):
+        return start(assign, batch, relu=False)
+    return apply(assign, start(model.convs[0], batch, relu=True), batch)
+
+
+def learn_clusters(
+    units: Sequence[Unit], protocol: Protocol, root: Path, device: str
+) -> Iterator[tuple[Result, Labels]]:
+    """Trains classifiers, and gives the first clusters of each with its result."""
+    plain = make_lockstep(units, protocol, root, device)
+    assert isinstance(plain, Lockstep)
+    watched = Watched(plain.units, plain.protocol, plain.store, plain.split, plain.build)
+    for result in watched.run():
+        yield result, watched.labels.pop(result.unit.key)
+
+
+def tree_clusters(
+    root: Path, graphs: GraphSet, tree: str, height: int = 3, level: int = 1
+) -> Labels:
+    """The cluster of every node of a dataset on one level of its trees."""
+    return forest_labels(load_trees(root, graphs, tree, height), level)
+
+
+def forest_labels(forest: Forest, level: int = 1) -> Labels:
+    """The cluster of every leaf on a level, graph after graph; numbers are those in its tree.
+
+    Example:
+        >>> forest = Forest(np.array([[3, 2, 1]]), np.array([0, 1, 1, 0, 0], np.int32))
+        >>> forest_labels(forest, 1), forest_labels(forest, 2)
+        (array([0, 1, 1]), array([0, 0, 0]))
+    """
+    starts = pointers(forest.counts[:, :-1].sum(axis=1))
+    found = []
+    for begin, counts in zip(starts, forest.counts, strict=False):
+        ends = begin + pointers(counts[:-1])
+        labels = np.arange(counts[0])
+        for i in range(level):
+            labels = forest.parent[ends[i] : ends[i + 1]][labels]
+        found.append(labels.astype(np.int64))
+    return np.concatenate(found)

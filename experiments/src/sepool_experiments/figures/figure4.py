@@ -1,0 +1,165 @@
+"""Figure 4: clusters of molecules after the first pooling, and how many rings stay whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.viz.colours import INK
+from sepool.viz.figures import new_figure, save_figure
+from sepool_experiments.backends.run import Plan, device_name
+from sepool_experiments.data.graphs import GraphSet, load_graphs
+from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters
+from sepool_experiments.figures.figure4_table import line_name, mean_of, table
+from sepool_experiments.figures.journal import (
+    Journal,
+    Row,
+    by_line,
+    keep_array,
+    kept_arrays,
+    read_rows,
+)
+from sepool_experiments.figures.molecules import draw_molecule
+from sepool_experiments.figures.rings import Molecule, RingCount, count_rings, shuffled
+from sepool_experiments.protocols.figures import ONE_CLUSTER, TREE_SYSTEM, Figure
+from sepool_experiments.protocols.units import Unit
+from sepool_experiments.report.tables import MISSING, write_table
+from sepool_experiments.results.lines import RunInfo
+
+SHOWN = (2, 3, 4)  # molecules with so many rings are drawn
+DRAWS = 20
+CHANCE = ("whole", "bonds", "match")  # what is also said of atoms at random places
+LETTERS = ("Br", "Cl", "C", "F", "I", "N", "O")  # of MUTAG's node labels
+
+
+def run(plan: Plan, root: Path, device: str = "cpu", say: Callable[[str], None] = print) -> None:
+    """Finds the clusters that are not there yet; every result is written as it comes.
+
+    Args:
+        plan: what to find and where to write.
+        root: folder of the data.
+        device: where to train.
+        say: told, a line at a time, how far it is.
+    """
+    groups = by_line(plan.todo)
+    info = RunInfo.now(plan.protocol, device_name(device), "replicas")
+    names = dict.fromkeys(unit.dataset for unit in plan.todo)
+    with Journal(plan.out, plan.protocol, info, names) as journal:
+        for number, units in enumerate(groups, 1):
+            unit = units[0]
+            graphs = load_graphs(root, unit.dataset)
+            molecules = molecules_of(graphs)
+            say(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, models: {len(units)}")
+            if unit.system in (TREE_SYSTEM, ONE_CLUSTER):
+                extra: dict[str, Any] = dict(unit.config.extra)
+                labels = np.zeros(graphs.nodes.sum(), np.int64)
+                if unit.system == TREE_SYSTEM:
+                    labels = tree_clusters(root, graphs, unit.tree, **extra)
+                _note(journal, plan, unit, molecules, labels, {}, say)
+                continue
+            for result, labels in learn_clusters(units, plan.protocol, root, device):
+                more = {"epochs": result.epochs, "test_accuracy": round(result.test_accuracy, 6)}
+                _note(journal, plan, result.unit, molecules, labels, more, say)
+
+
+def _note(
+    journal: Journal,
+    plan: Plan,
+    unit: Unit,
+    molecules: Sequence[Molecule],
+    labels: Labels,
+    more: dict[str, Any],
+    say: Callable[[str], None],
+) -> None:
+    mine = split(molecules, labels)
+    count = count_rings(molecules, mine)
+    mixed = [count_rings(molecules, shuffled(mine, seed)) for seed in range(DRAWS)]
+    if unit.fold == unit.seed == 0:
+        keep_array(plan.out, plan.protocol, unit, labels)
+    numbers = {name: round(value, 6) for name, value in asdict(count).items()}
+    for name in CHANCE:
+        numbers[f"{name}_by_chance"] = round(np.mean([getattr(one, name) for one in mixed]), 6)
+    journal.add(unit, {**numbers, **more})
+    say(f"  fold {unit.fold}, seed {unit.seed}: {count.whole:.1%} of {count.rings:,} rings whole")
+
+
+def molecules_of(graphs: GraphSet) -> list[Molecule]:
+    """The molecules of a dataset."""
+    bonds = graphs.edge_arrays()
+    return [Molecule.of(int(n), pairs) for n, pairs in zip(graphs.nodes, bonds, strict=True)]
+
+
+def split(molecules: Sequence[Molecule], values: NDArray[Any]) -> list[NDArray[Any]]:
+    """Values of all atoms, molecule by molecule."""
+    return np.split(values, np.cumsum([molecule.atoms for molecule in molecules])[:-1])
+
+
+def write(out: Path, figure: Figure, root: Path) -> list[Path]:
+    """Writes the table and draws the picture, from the rows and what was kept with them."""
+    rows = read_rows(out, figure)
+    folder = out / figure.name
+    paths = write_table(table(figure, rows), folder)
+    drawn = draw(out, figure, rows, load_graphs(root, figure.datasets[0]))
+    for suffix in (".png", ".svg"):
+        paths.append(folder / f"{figure.name}{suffix}")
+        save_figure(drawn, paths[-1])
+    return paths
+
+
+def chosen(molecules: Sequence[Molecule]) -> list[int]:
+    """The molecules that are drawn: for each number of rings, the first of the usual size."""
+    found = []
+    for rings in SHOWN:
+        some = [i for i, molecule in enumerate(molecules) if len(molecule.rings) == rings]
+        if some:
+            usual = np.median([molecules[i].atoms for i in some])
+            found.append(min(some, key=lambda i: (abs(molecules[i].atoms - usual), i)))
+    return found
+
+
+def draw(out: Path, figure: Figure, rows: Sequence[Row], graphs: GraphSet) -> Any:
+    """A few molecules, coloured by cluster, one column a method; the share of whole rings above."""
+    (name,) = figure.datasets
+    molecules = molecules_of(graphs)
+    assert graphs.labels is not None
+    letters = split(molecules, graphs.labels)
+    kept, shown = kept_arrays(out, figure, name), chosen(molecules)
+    columns = [figure.units([name], [system])[0] for system in ("DiffPool", "MinCutPool")]
+    columns += [units[0] for units in by_line(figure.units([name], [TREE_SYSTEM], ["best"]))][:2]
+    drawn = new_figure(2.9 * len(columns), 2.35 * len(shown) + 0.8)
+    axes = drawn.subplots(len(shown), len(columns), squeeze=False)
+    drawn.subplots_adjust(left=0.01, right=0.99, bottom=0.04, top=0.91, wspace=0.05, hspace=0.14)
+    for unit, line in zip(columns, axes.T, strict=True):
+        mine = [row for row in rows if line_name(row.unit) == line_name(unit)]
+        line[0].set_title(f"{line_name(unit)}\n{headline(mine)}", fontsize=9, color=INK)
+        labels = split(molecules, kept[unit.key]) if unit.key in kept else None
+        for axis, i in zip(line, shown, strict=True):
+            if labels is None:
+                axis.axis("off")
+                axis.text(0.5, 0.5, MISSING, transform=axis.transAxes, ha="center", color=INK)
+                continue
+            draw_molecule(axis, molecules[i], labels[i], [LETTERS[a] for a in letters[i]])
+            text = caption(count_rings([molecules[i]], [labels[i]]))
+            style: dict[str, Any] = {"ha": "center", "fontsize": 8, "color": INK}
+            axis.text(0.5, -0.06, text, transform=axis.transAxes, **style)
+    return drawn
+
+
+def headline(rows: Sequence[Row]) -> str:
+    """What a method leaves of all rings, in words."""
+    if not rows:
+        return MISSING
+    whole, match, clusters = (mean_of(rows, name)[0] for name in ("whole", "match", "clusters"))
+    return f"{whole:.1f} % of rings whole, match {match:.1f} %\n{clusters:.1f} clusters a molecule"
+
+
+def caption(count: RingCount) -> str:
+    """What a molecule's clusters leave of its rings, in words."""
+    rings = f"{round(count.whole * count.rings)} of {count.rings} rings whole"
+    clusters = f"{count.clusters:.0f} cluster{'s' if count.clusters > 1 else ''}"
+    return f"{rings}, {count.pieces:.1f} pieces a ring, {clusters}"

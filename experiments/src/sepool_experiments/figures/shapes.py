@@ -1,0 +1,119 @@
+"""Graphs that lie in the plane: their nodes are points, and the points are their features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.data import Data
+
+from sepool.build import coding_tree
+from sepool.graph.graph import as_graph
+from sepool.pyg.hierarchy import pack
+from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.tree import CodingTree
+from sepool_experiments.models.graphs.model import RATIO
+
+HEIGHTS = range(2, 8)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A graph in the plane.
+
+    Attributes:
+        name: what it is called.
+        points: where every node is.
+        edges: pairs of nodes, every edge once.
+    """
+
+    name: str
+    points: NDArray[np.float32]
+    edges: NDArray[np.int64]
+
+    def data(self, tree: CodingTree | None = None) -> Data:
+        """The graph as PyG has it, edges in both directions and row by row; with a tree on it."""
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        row, col = both[np.lexsort((both[:, 1], both[:, 0]))].T
+        data = Data(
+            x=torch.from_numpy(self.points),
+            edge_index=torch.from_numpy(np.stack([row, col])),
+        )
+        if tree is not None:
+            forest = Forest(np.array([tree.counts]), tree.parent)
+            (data.tree,) = pack(forest, EdgeBlocks(np.array([len(row)]), row, col))
+        return data
+
+
+def ring(nodes: int = 200) -> Shape:
+    """Nodes on the unit circle, each joined to the next.
+
+    Example:
+        >>> ring(4).edges.tolist()
+        [[0, 1], [1, 2], [2, 3], [3, 0]]
+    """
+    angle = 2 * np.pi * np.arange(nodes) / nodes
+    points = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+    here = np.arange(nodes)
+    return Shape("ring", points, np.column_stack([here, np.roll(here, -1)]))
+
+
+def grid(side: int = 30) -> Shape:
+    """Nodes in rows and columns of the unit square, each joined to its neighbours.
+
+    Example:
+        >>> len(grid(3).points), len(grid(3).edges)
+        (9, 12)
+    """
+    places = np.arange(side * side).reshape(side, side)
+    x, y = np.meshgrid(np.linspace(0, 1, side), np.linspace(0, 1, side))
+    points = np.column_stack([x.ravel(), y.ravel()]).astype(np.float32)
+    across = np.column_stack([places[:, :-1].ravel(), places[:, 1:].ravel()])
+    down = np.column_stack([places[:-1].ravel(), places[1:].ravel()])
+    return Shape("grid", points, np.concatenate([across, down]))
+
+
+SHAPES: dict[str, Callable[[], Shape]] = {"ring": ring, "grid": grid}
+
+
+class Pick(NamedTuple):
+    """A tree, and the level of it that is pooled to."""
+
+    tree: CodingTree
+    level: int
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters that level has."""
+        return self.tree.num_clusters(self.level)
+
+
+def pick_level(shape: Shape, tree: str = "best", ratio: float = RATIO) -> Pick:
+    """The height and level that keep a share of the nodes as close to the ratio as any.
+
+    Of equals, the lowest level and then the lowest height. "random" is the best tree with its
+    leaves permuted.
+
+    Example:
+        >>> pick = pick_level(ring(200))
+        >>> pick.tree.height, pick.level, pick.clusters
+        (4, 2, 50)
+    """
+    graph = as_graph(shape.edges, num_nodes=len(shape.points))
+    method = "best" if tree == "random" else tree
+    found: list[tuple[float, int, int, CodingTree]] = []
+    for height in HEIGHTS:
+        built = coding_tree(graph, height, method=method)
+        for level in range(1, height):
+            kept = built.num_clusters(level) / len(shape.points)
+            found.append((abs(kept - ratio), level, height, built))
+    _, level, height, built = min(found, key=lambda one: one[:3])
+    if tree == "random":
+        order = np.random.default_rng(0).permutation(len(shape.points))
+        labels = [built.labels(i)[order] for i in range(1, height)]
+        built = CodingTree.from_levels(graph, labels)
+    return Pick(built, level)

@@ -1,0 +1,49 @@
+"""GIN: three isomorphism layers with batch normalisation and the sum of the nodes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sepool_experiments.layers import convs
+from sepool_experiments.layers.feature_table import Features
+from sepool_experiments.layers.norm import NodeNorm
+from sepool_experiments.layers.ops import rows_at
+from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.models.graphs.model import LAYERS, GraphModel, apply, real_graphs
+
+
+class GIN(GraphModel):
+    """Xu et al., "How powerful are graph neural networks?", 2019.
+
+    ``MLP(X + A X)`` with batch normalisation and ReLU after both layers of the perceptron; the sums
+    over the nodes after every layer, side by side. Arguments as in
+    `sepool_experiments.models.graphs.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """Three layers with two normalisations each."""
+        widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
+        replicas = self.replicas
+        self.convs = nn.ModuleList(convs.GIN(w, self.hidden, replicas=replicas) for w in widths)
+        self.norms = nn.ModuleList(
+            NodeNorm(self.hidden, replicas, relu=True) for _ in range(2 * LAYERS)
+        )
+        return LAYERS * self.hidden
+
+    def embed(self, batch: PreparedBatch) -> Tensor:
+        """The sums after every layer."""
+        real = real_graphs(batch).flatten().to(torch.get_default_dtype())
+        times = real.index_select(0, batch.levels.batch(0))
+        x: Features = batch.x
+        source, found = batch.source, []
+        for i, conv in enumerate(self.convs):
+            assert isinstance(conv, convs.GIN)
+            if i or not batch.gathered:
+                x, source = conv.gather(rows_at(x, source), batch.prepared[0]), None
+            x, source = apply(conv.first, x, batch, source=source), None
+            x = self.norms[2 * i](x, times)
+            hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
+            found.append(self.read(hidden, batch))
+            x = hidden
+        return torch.cat(found, 1)

@@ -1,0 +1,100 @@
+"""GMT: the graph multiset transformer."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+
+from sepool_experiments.layers import Linear, convs
+from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.softmax import segment_softmax
+from sepool_experiments.models.graphs.model import FlatModel, apply, rows, side_by_side
+from sepool_experiments.models.parts.segments import Blocks, block_size
+
+HEADS = 4
+
+
+class GMT(FlatModel):
+    """Baek et al., "Accurate learning of graph representations with graph multiset pooling", 2021.
+
+    Attention from ``k`` learned seeds to the nodes, whose keys and values are graph convolutions;
+    self-attention between the ``k`` results; attention from one more seed, whose result stands for
+    the graph. ``k`` is a quarter of the average graph. A linear layer narrows the three
+    convolutions to ``hidden`` before. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """The seeds, and three blocks of attention."""
+        width, h, k = super().make(), self.hidden, self.clusters()
+        self.narrow = self.linear(width, h)
+        lead = (1,) if self.replicas is None else (self.replicas,)
+        self.seeds = nn.ParameterList(
+            nn.Parameter(nn.init.normal_(torch.empty(*lead, count, h), std=h**-0.5))
+            for count in (k, 1)
+        )
+        self.pool = Attention(h, self.replicas, convs.GCN)
+        self.between, self.join = (Attention(h, self.replicas) for _ in range(2))
+        return h
+
+    def embed(self, batch: PreparedBatch) -> Tensor:
+        """What the last seed finds."""
+        ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
+        (seeds, last), pool = self.seeds, self.pool
+        x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
+        assert isinstance(pool.key, convs.GCN)
+        assert isinstance(pool.value, convs.GCN)
+        seen = pool.key.gather(x, batch.prepared[0])
+        keys, values = (apply(conv.linear, seen, batch) for conv in (pool.key, pool.value))
+        query = pool.query(seeds.flatten(0, 1)).view(*seeds.shape[:2], HEADS, -1)
+        keys = keys.view(len(seeds), -1, HEADS, query.size(3))
+        score = torch.einsum("rnhd,rkhd->rnhk", keys, query) / sqrt(query.size(3))
+        share = segment_softmax(score.flatten(2).flatten(0, 1), ptr, graph)
+        blocks = Blocks(ptr, graph, block_size(self.nodes))
+        found = blocks.product(share, values, HEADS).transpose(1, 2).flatten(2)
+        x = pool.conclude(of_graphs(seeds, len(ptr) - 1), found)
+        x = self.between(x, x)
+        joined: Tensor = self.join(of_graphs(last, len(ptr) - 1), x)
+        return joined.squeeze(1)
+
+
+def of_graphs(seeds: Tensor, graphs: int) -> Tensor:
+    """The seeds of its replica, for every graph."""
+    each = graphs // len(seeds)
+    return seeds.unsqueeze(1).expand(-1, each, -1, -1).flatten(0, 1)
+
+
+class Attention(nn.Module):
+    """Lee et al., "Set transformer", 2019: ``H + ReLU(H W + b)``, ``H = X + multihead(X, Y, Y)``.
+
+    Args:
+        width: of ``X`` and ``Y``, of the shape ``(graphs, rows, width)``; a multiple of the heads.
+        replicas: how many replicas, whose graphs are equal parts of all; None for one.
+        kind: of the layers that make keys and values of ``Y``.
+    """
+
+    def __init__(
+        self, width: int, replicas: int | None = None, kind: type[nn.Module] = Linear
+    ) -> None:
+        super().__init__()
+        if width % HEADS:
+            raise ValueError(f"the width must be a multiple of {HEADS} heads, got {width}")
+        self.query, self.out, self.last = (
+            Linear(width, width, replicas=replicas) for _ in range(3)
+        )
+        self.key, self.value = (kind(width, width, replicas=replicas) for _ in range(2))
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Attention from the rows of ``x`` to those of ``y``, graph by graph."""
+        q, k, v = (
+            rows(layer, t).view(*t.shape[:2], HEADS, -1).transpose(1, 2)
+            for layer, t in ((self.query, x), (self.key, y), (self.value, y))
+        )
+        share = (q @ k.transpose(2, 3) / sqrt(q.size(3))).softmax(3)
+        return self.conclude(x, (share @ v).transpose(1, 2).flatten(2))
+
+    def conclude(self, x: Tensor, found: Tensor) -> Tensor:
+        """What follows attention, which found this."""
+        x = x + rows(self.out, found)
+        return x + rows(self.last, x).relu()

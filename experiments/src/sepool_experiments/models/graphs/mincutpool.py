@@ -1,0 +1,70 @@
+"""MinCutPool: clusters that cut few edges and are of equal size."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.models.graphs.model import (
+    LAYERS,
+    GraphModel,
+    apply,
+    real_graphs,
+    rows,
+    start,
+)
+from sepool_experiments.models.parts.clusters import (
+    Nodes,
+    convolve,
+    mean_over,
+    pool_clusters,
+    readout_clusters,
+    trace,
+)
+from sepool_experiments.models.parts.dense import TINY, crowding, normalise
+
+
+class MinCutPool(GraphModel):
+    """Bianchi et al., "Spectral clustering with graph neural networks for graph pooling", 2020.
+
+    ``S = softmax(X W + b)`` after a convolution, ``X' = S^T X``, ``A' = S^T A S`` without its
+    diagonal and normalised, twice, and a third convolution; the readouts of all three. Training
+    adds the two losses of `torch_geometric.nn.dense_mincut_pool` for both poolings:
+    ``-tr(S^T A S) / tr(S^T D S)`` and how far ``S^T S`` is from equal, separate clusters. Arguments
+    as in `sepool_experiments.models.graphs.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """Three convolutions, two layers that assign."""
+        self.convs = self.gcns()
+        counts = (self.clusters(1), self.clusters(2))
+        self.assigns = nn.ModuleList(self.linear(self.hidden, count) for count in counts)
+        return LAYERS * self.hidden
+
+    def embed(self, batch: PreparedBatch) -> Tensor:
+        """The readouts of all three levels."""
+        (first, second, third), (assign, assign_again) = self.convs, self.assigns
+        real, nodes = real_graphs(batch), Nodes(batch, self.nodes)
+        x = start(first, batch, relu=True)
+        found = [self.read(x, batch)]
+        s = apply(assign, x, batch).softmax(1)
+        weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))
+        x, a, overlap = nodes.pool(s, x)
+        losses = cut(a, weight) + crowding(overlap)
+        a = normalise(a, loops=False)
+        x = convolve(second, x, a).relu()
+        found.append(readout_clusters(x, self.readout))
+        s = rows(assign_again, x).softmax(2)
+        weight = (a.sum(2) * s.square().sum(2)).sum(1)
+        x, a, overlap = pool_clusters(s, x, a)
+        losses = losses + cut(a, weight) + crowding(overlap)
+        if self.training:
+            self.auxiliary = mean_over(losses, real)
+        x = convolve(third, x, normalise(a, loops=False)).relu()
+        return torch.cat([*found, readout_clusters(x, self.readout)], 1)
+
+
+def cut(pooled: Tensor, weight: Tensor) -> Tensor:
+    """``-tr(S^T A S) / tr(S^T D S)``, the latter given; 0 for a graph without edges."""
+    return -trace(pooled) / weight.clamp(min=TINY)

@@ -1,0 +1,51 @@
+"""Set2Set: a recurrent network that looks at the nodes several times."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from sepool_experiments.layers import Linear
+from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.models.graphs.model import FlatModel, apply, side_by_side
+from sepool_experiments.models.parts.set2set_attention import recall, remember
+
+STEPS = 3
+
+
+class Set2Set(FlatModel):
+    """Vinyals et al., "Order matters: sequence to sequence for sets", 2016.
+
+    ``q_t = LSTM(q*_{t-1})``, ``r_t = sum_i softmax_i(x_i . q_t) x_i``, ``q*_t = [q_t, r_t]``, the
+    last of which stands for the graph; what `torch_geometric.nn.aggr.Set2Set` computes, for many
+    replicas. A linear layer narrows the three convolutions to ``hidden`` before. Arguments as in
+    `sepool_experiments.models.graphs.model.GraphModel`.
+    """
+
+    def make(self) -> int:
+        """The narrowing, and the four gates of the LSTM as one layer."""
+        self.narrow = self.linear(super().make(), self.hidden)
+        self.gates = self.linear(3 * self.hidden, 4 * self.hidden)
+        return 2 * self.hidden
+
+    def embed(self, batch: PreparedBatch) -> Tensor:
+        """What the network holds after the last look."""
+        x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
+        return look(x, batch.levels.graph_ptr(0), batch.levels.batch(0), self.gates, STEPS)
+
+
+def look(x: Tensor, ptr: Tensor, graph: Tensor, gates: Linear, steps: int) -> Tensor:
+    """``q*`` of every graph after so many steps.
+
+    Args:
+        x: the nodes, graph after graph.
+        ptr: where the nodes of every graph begin.
+        graph: the graph of every node.
+        gates: the layer from ``[q*, q]`` to the input, forget, cell and output gates.
+        steps: how often to look.
+    """
+    cell = q = seen = x.new_zeros(len(ptr) - 1, x.size(1))
+    for _ in range(steps):
+        cell, q = remember(gates(torch.cat([q, seen, q], 1)), cell)
+        seen = recall(x, q, ptr, graph)
+    return torch.cat([q, seen], 1)

@@ -1,0 +1,106 @@
+"""The node classifiers that can be trained, under their published names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sepool_experiments.models.systems import Build, System
+from sepool_experiments.protocols.units import Config
+
+if TYPE_CHECKING:
+    from torch import nn
+
+NODE_SYSTEMS: dict[str, System] = {}
+
+
+def _build(name: str, *options: str, hidden: bool = True) -> Build:
+    """Makes the model ``module:name`` of `sepool_experiments.models.nodes`.
+
+    Of a configuration it gets the width, if it has one, and those options that are in ``extra``.
+    The rates of dropout are set by the trainer.
+    """
+
+    def build(
+        features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+    ) -> nn.Module:
+        module, _, model = name.partition(":")
+        found: Any = getattr(import_module(f"sepool_experiments.models.nodes.{module}"), model)
+        given = {key: value for key, value in config.extra if key in options}
+        widths = (features, config.hidden, classes) if hidden else (features, classes)
+        made: nn.Module = found(*widths, **given, replicas=replicas)
+        return made
+
+    return build
+
+
+def _g_u_nets(
+    features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+) -> nn.Module:
+    from sepool_experiments.models.nodes.gunets import GUNets
+
+    sizes = str(dict(config.extra).get("sizes", "2000,1000,500,200"))
+    return GUNets(
+        features, config.hidden, classes, sizes=[float(s) for s in sizes.split(",")],
+        replicas=replicas,
+    )  # fmt: skip
+
+
+def _sep_n(
+    features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
+) -> nn.Module:
+    from sepool_experiments.models.nodes.sepn import SparseSEPN
+
+    names = (
+        *("skip", "reduce", "smooth", "norm", "input_dropout", "propagate", "teleport", "light"),
+    )
+    options: dict[str, Any] = {key: value for key, value in config.extra if key in names}
+    return SparseSEPN(
+        features,
+        config.hidden,
+        classes,
+        blocks=config.blocks,
+        conv=config.conv,
+        pooled=config.pooled,
+        input_link=config.input_link,
+        replicas=replicas,
+        **options,
+    )
+
+
+def _add(name: str, build: Build, family: str, year: int, paper: str) -> None:
+    NODE_SYSTEMS[name] = System(
+        name=name,
+        paper=paper,
+        year=year,
+        kind="nodes",
+        family=family,
+        uses_tree=name == "SEP-N",
+        lockstep=True,
+        build=build,
+    )
+
+
+_PASSING, _LINEAR, _POOLING = "message passing", "linear", "hierarchical pooling"
+_add("GCN", _build("gcn:GCN", "layers"), _PASSING, 2017,
+     "Semi-Supervised Classification with Graph Convolutional Networks, ICLR")  # fmt: skip
+_add("GAT", _build("gat:GAT", "heads", "out_heads"), _PASSING, 2018,
+     "Graph Attention Networks, ICLR")  # fmt: skip
+_add("GIN", _build("gin:GIN"), _PASSING, 2019,
+     "How Powerful are Graph Neural Networks?, ICLR")  # fmt: skip
+_add("FastGCN", _build("fastgcn:FastGCN", "samples"), "sampling", 2018,
+     "FastGCN: Fast Learning with GCNs via Importance Sampling, ICLR")  # fmt: skip
+_add("APPNP", _build("appnp:APPNP", "steps", "alpha"), "deep message passing", 2019,
+     "Predict then Propagate: GNNs meet Personalized PageRank, ICLR")  # fmt: skip
+_add("MixHop", _build("mixhop:MixHop"), _PASSING, 2019,
+     "MixHop: Higher-Order Graph Convolutional Architectures, ICML")  # fmt: skip
+_add("DGI", _build("dgi:Probe"), "unsupervised", 2019, "Deep Graph Infomax, ICLR")
+_add("SGC", _build("sgc:SGC", "power", hidden=False), _LINEAR, 2019,
+     "Simplifying Graph Convolutional Networks, ICML")  # fmt: skip
+_add("S2GC", _build("s2gc:S2GC", "power", "alpha", hidden=False), _LINEAR, 2021,
+     "Simple Spectral Graph Convolution, ICLR")  # fmt: skip
+_add("GCNII", _build("gcnii:GCNII", "layers", "alpha", "strength"), "deep message passing", 2020,
+     "Simple and Deep Graph Convolutional Networks, ICML")  # fmt: skip
+_add("g-U-Nets", _g_u_nets, _POOLING, 2019, "Graph U-Nets, ICML")
+_add("SEP-N", _sep_n, _POOLING, 2022,
+     "Structural Entropy Guided Graph Hierarchical Pooling, ICML")  # fmt: skip

@@ -1,0 +1,38 @@
+"""SGC: a linear model of features that were smoothed beforehand."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from sepool_experiments.models.nodes.model import NodeGraph, NodeModel
+
+
+class SGC(NodeModel):
+    """Wu et al., "Simplifying graph convolutional networks", 2019: ``softmax(S^K X W + b)``.
+
+    As published: ``K = 2``, learning rate 0.2; the weight decay is searched for.
+
+    Args:
+        in_channels: the width of the features.
+        out_channels: the number of classes.
+        power: ``K``.
+        replicas: how many models to hold; None for one.
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, *, power: int = 2, replicas: int | None = None
+    ) -> None:
+        super().__init__(replicas)
+        self.power = power
+        self.first = self.linear(in_channels, out_channels)
+
+    def prepare(self, data: Data) -> Tensor:
+        """The smoothed features."""
+        graph = NodeGraph.of(data)
+        return graph.smooth(graph.x, self.power)
+
+    def forward_prepared(self, graph: Tensor) -> Tensor:
+        """The logits of all nodes."""
+        logits: Tensor = self.first(self.shared(graph))
+        return logits

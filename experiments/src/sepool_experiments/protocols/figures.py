@@ -1,0 +1,117 @@
+"""What the pictures are made of, as data: graphs, systems, settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sepool_experiments.data.checks import check_names
+from sepool_experiments.protocols.protocol import Protocol
+from sepool_experiments.protocols.units import Config, Unit
+
+TREE_SYSTEM = "SEP"
+ONE_CLUSTER = "one cluster"  # a control that tears no ring
+MSE_ALONE = ("losses", "mse")  # a setting: none of the losses that a pooling brings along
+
+
+@dataclass(frozen=True)
+class Figure(Protocol):
+    """The rules of one picture; arguments as in `Protocol`, whose datasets are its graphs.
+
+    Args:
+        untrained: systems that learn nothing, so that fold and seed change nothing.
+
+    Example:
+        >>> len(FIGURES["figure3"].units(["ring"], ["SEP", "ASAP"], seeds=2))
+        8
+    """
+
+    untrained: tuple[str, ...] = ()
+
+    def check(
+        self,
+        datasets: Sequence[str] | None,
+        systems: Sequence[str] | None,
+        trees: Sequence[str] | None,
+    ) -> None:
+        """Refuses graphs, systems and trees that are not in the picture."""
+        check_names("graph", datasets or (), self.datasets)
+        check_names("system", systems or (), self.systems)
+        check_names("tree", trees or (), self.trees)
+
+    def units(
+        self,
+        datasets: Sequence[str] | None = None,
+        systems: Sequence[str] | None = None,
+        trees: Sequence[str] | None = None,
+        seeds: int | Iterable[int] | None = None,
+        folds: int | Iterable[int] | None = None,
+        configs: Iterable[int] | None = None,
+    ) -> list[Unit]:
+        """As in `Protocol`; of what learns nothing there is one unit."""
+        every = super().units(datasets, systems, trees, seeds, folds, configs)
+        once = (
+            replace(unit, fold=0, seed=0) if unit.system in self.untrained else unit
+            for unit in every
+        )
+        return list(dict.fromkeys(once))
+
+    def _rows(
+        self, systems: Sequence[str] | None, trees: Sequence[str] | None
+    ) -> list[tuple[str, str]]:
+        along = self.trees if trees is None else trees
+        names = self.systems if systems is None else systems
+        return [(name, tree) for name in names for tree in (along if name == TREE_SYSTEM else [""])]
+
+
+_AUTOENCODER = Config(hidden=32, batch=1, lr=5e-3, weight_decay=0.0)
+_BOTH = (_AUTOENCODER, replace(_AUTOENCODER, extra=(MSE_ALONE,)))
+FIGURE3 = Figure(
+    name="figure3",
+    title="Reconstruction of a ring and a grid",
+    kind="graphs",
+    datasets=("ring", "grid"),
+    systems=("TopKPool", "SAGPool", "ASAP", "DiffPool", "MinCutPool", "SEP"),
+    trees=("best", "paper", "random"),
+    grid=(_AUTOENCODER,),
+    grids=(("DiffPool", "", _BOTH), ("MinCutPool", "", _BOTH)),
+    folds=1,
+    seeds=5,
+    epochs=10_000,
+    patience=1_000,
+    clip=math.inf,
+)
+# The first pooling of SEP-G comes first, then what else could be called the first coarsening.
+_LEVELS = tuple(
+    Config(extra=(("height", height), ("level", level)))
+    for height, level in ((3, 1), (3, 2), (2, 1))
+)
+FIGURE4 = Figure(
+    name="figure4",
+    title="Rings of molecules after the first pooling",
+    kind="graphs",
+    datasets=("MUTAG",),
+    systems=("DiffPool", "MinCutPool", "SEP", ONE_CLUSTER),
+    trees=("best", "paper", "random"),
+    grid=(Config(hidden=64, batch=32),),
+    grids=(("SEP", "", _LEVELS),),
+    seeds=1,
+    untrained=("SEP", ONE_CLUSTER),
+)
+
+
+def _quick(figure: Figure, **changes: int) -> Figure:
+    title = f"{figure.title}, a short trial"
+    return replace(figure, name=f"{figure.name}-quick", title=title, **changes)  # type: ignore[arg-type]
+
+
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        FIGURE3,
+        FIGURE4,
+        _quick(FIGURE3, seeds=2, epochs=300),
+        _quick(FIGURE4, epochs=20, patience=5, steps=10),
+    )
+}

@@ -1,0 +1,117 @@
+"""Tables of accuracies, and of those that fall short of what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from sepool_experiments.protocols.catalog import Protocol
+from sepool_experiments.report.cells import Cell
+from sepool_experiments.report.stats import RULES
+from sepool_experiments.report.tables import MISSING, Record, Table, figure, number, signed
+
+REFERENCES = ("SEP-G", "SEP-N")  # the systems that others are compared with
+SHORT = 2.0  # points of percent
+
+
+def accuracy_table(
+    protocol: Protocol, table_cells: Sequence[Cell], rule: str, against_paper: bool
+) -> Table:
+    """Accuracies of all systems on all datasets, by one rule of selection."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
+    lines: list[tuple[str, ...]] = []
+    records: list[Record] = []
+    for line, some in groupby(table_cells, key=lambda cell: cell.line):
+        row = list(some)
+        figures = [_record(cell, rule) for cell in row]
+        records += figures
+        lines.append((str(line), *(_text(cell, rule) for cell in row)))
+        named_before = {cell.line.name for cell in table_cells[: table_cells.index(row[0])]}
+        if against_paper and any(c.published for c in row) and line.name not in named_before:
+            shown = [number(f["published"]) for f in figures]
+            spreads = [number(f["published_std"]) for f in figures]
+            lines.append((f"{line.name}, published", *map(figure, shown, spreads)))
+        if against_paper and not all(np.isnan(number(f["difference"])) for f in figures):
+            differences = (signed(number(f["difference"])) for f in figures)
+            lines.append((f"{line}, difference", *differences))
+    return Table(
+        name=f"{protocol.name}-{rule}",
+        title=f"{protocol.title}: test accuracy in percent, {rule} selection",
+        note=(
+            f"Configurations are chosen by validation: {RULES[rule]}. A figure is the mean over "
+            "seeds of the mean over folds, ± the standard deviation of these fold means over seeds"
+            " (none with one seed). * Not all trainings of the protocol are there yet."
+        ),
+        header=("system", *datasets),
+        rows=tuple(lines),
+        records=tuple(records),
+    )
+
+
+def _text(cell: Cell, rule: str) -> str:
+    chosen = cell.selected[rule]
+    if chosen is None:
+        return MISSING
+    return figure(chosen.mean, chosen.spread, "" if cell.complete else " *")
+
+
+def _record(cell: Cell, rule: str) -> Record:
+    chosen, known = cell.selected[rule], cell.published
+    mean = chosen.mean if chosen else np.nan
+    published = known.mean if known else np.nan
+    return {
+        "dataset": cell.dataset,
+        "system": cell.line.system,
+        "tree": cell.line.tree,
+        "conv": cell.line.conv,
+        "variant": cell.line.variant,
+        "rule": rule,
+        "mean": mean,
+        "std_over_seeds": chosen.spread if chosen else np.nan,
+        "seeds": chosen.seeds if chosen else 0,
+        "folds": chosen.folds if chosen else 0,
+        "trainings": cell.trained,
+        "trainings_expected": cell.expected,
+        "published": published,
+        "published_std": known.std if known else np.nan,
+        "difference": mean - published,
+        "configurations": " | ".join(chosen.configs) if chosen else "",
+    }
+
+
+def shortfall_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
+    """The cells of other systems that are more than two points under their published figure.
+
+    Returns:
+        The table, also if nothing is in it; None where there is nothing to compare.
+    """
+    records = [
+        _record(cell, "customary")
+        for cell in table_cells
+        if cell.line.system not in REFERENCES and cell.published and cell.selected["customary"]
+    ]
+    if not records:
+        return None
+    short = [record for record in records if number(record["difference"]) < -SHORT]
+    short.sort(key=lambda record: number(record["difference"]))
+    return Table(
+        name=f"{protocol.name}-short",
+        title=f"{protocol.title}: baselines more than {SHORT:g} points under the published figure",
+        note=(
+            f"{len(short)} of {len(records)} cells, by the customary rule; the worst first. Where "
+            "a baseline falls short, a comparison with it says less."
+        ),
+        header=("dataset", "system", "measured", "published", "difference", "trainings"),
+        rows=tuple(_short_row(record) for record in short),
+        records=tuple(short),
+    )
+
+
+def _short_row(record: Record) -> tuple[str, ...]:
+    names = str(record["dataset"]), str(record["system"])
+    measured = figure(number(record["mean"]), number(record["std_over_seeds"]))
+    published = figure(number(record["published"]), number(record["published_std"]))
+    done = f"{record['trainings']:,} of {record['trainings_expected']:,}"
+    return *names, measured, published, signed(number(record["difference"])), done

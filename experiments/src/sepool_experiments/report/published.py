@@ -1,0 +1,73 @@
+"""The published figures, to compare with."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+# Which part of the file a protocol's table is, and how the file spells some datasets.
+_PARTS = {
+    "table1": "graph_classification",
+    "released": "graph_classification",
+    "table2": "sep_g_backbones",
+    "table3": "node_classification",
+    "sepn-search": "node_classification",
+    "table4": "node_depth",
+    "tableA1": "node_shallow",
+}
+_SPELLINGS = {"CiteSeer": "Citeseer", "PubMed": "Pubmed"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """Mean and standard deviation of accuracy, in percent."""
+
+    mean: float
+    std: float
+
+
+def published(protocol: str, system: str, dataset: str) -> Published | None:
+    """A published figure, or None where the paper has none.
+
+    Args:
+        protocol: name of a protocol; a quick one has the figures of the full one.
+        system: name of a row of the paper's table.
+        dataset: name of a dataset.
+
+    Example:
+        >>> published("table1", "SEP-G", "MUTAG")
+        Published(mean=85.56, std=1.09)
+        >>> published("table1", "SEP-G", "ENZYMES") is None
+        True
+    """
+    name = _PARTS.get(protocol.removesuffix("-quick"), "")
+    part, column = _file().get(name, {}), _SPELLINGS.get(dataset, dataset)
+    if name == "node_depth":  # dataset, system, number of blocks
+        plain, _, blocks = system.removesuffix(")").partition("(")
+        figure = part.get(column, {}).get(plain, {}).get(blocks)
+        return None if figure is None else Published(*figure)
+    if name == "node_shallow":  # without deviations
+        figure = part.get(column, {}).get(system)
+        return None if figure is None else Published(figure, math.nan)
+    figure = part.get(system, {}).get(column)
+    return None if figure is None else Published(figure["mean"], figure["std"])
+
+
+def citation() -> str:
+    """Where the figures are from.
+
+    >>> citation().endswith("International Conference on Machine Learning, 2022.")
+    True
+    """
+    return str(_file()["citation"])
+
+
+@cache
+def _file() -> dict[str, Any]:
+    text = resources.files("sepool_experiments").joinpath("published.json").read_text("utf-8")
+    values: dict[str, Any] = json.loads(text)
+    return values

@@ -1,0 +1,126 @@
+"""Does the tree matter? The same system along different trees, paired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sepool_experiments.protocols.catalog import TREES, Protocol
+from sepool_experiments.report.cells import Cell, Line, matched, variants_of
+from sepool_experiments.report.comparisons import HOLM, MATCHED, names, row_of, with_holm
+from sepool_experiments.report.stats import compare, paired_means, rules_of
+from sepool_experiments.report.tables import Record, Table, figure, number, signed
+
+CONTROL = "random"
+ALL = "all"
+
+
+def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
+    """Every two trees that a system was trained with, unit by unit, whatever is chosen later."""
+    records: list[Record] = []
+    named = rows.assign(variant=variants_of(protocol, rows))
+    if protocol.rows_by != "name":
+        named = named[named["variant"] == ""]  # others stand aside
+    for place, some in named.groupby(["system", "variant"], sort=True):
+        name, variant = map(str, place)
+        system = Line(name, variant=variant).name
+        for pair in combinations([tree for tree in TREES if tree in set(some["tree"])], 2):
+            mine = [_difference(str(data), part, pair) for data, part in some.groupby("dataset")]
+            found = [record for record in mine if record is not None]
+            records += [{"system": system, **record} for record in found]
+            if len(found) > 1:
+                records.append({"system": system, **_over_datasets(found)})
+    return Table(
+        name=f"{protocol.name}-trees",
+        title=f"{protocol.title}: does the tree matter?",
+        note=(
+            "Mean test accuracy in percent over all configurations, folds and seeds that were "
+            "trained with both trees, and the mean of the paired differences ± its standard error "
+            "over these trainings, which share folds and are not independent; beside it the "
+            "standard error over the means of folds (of seeds, where the split is fixed). "
+            f"{ALL}: the mean over datasets, ± the standard error over them."
+        ),
+        header=(
+            *("system", "dataset", "first", "second", "first, mean", "second, mean"),
+            *("first less second", "± over folds", "trainings"),
+        ),
+        rows=tuple(_tree_row(record) for record in records),
+        records=tuple(records),
+    )
+
+
+def _difference(dataset: str, rows: pd.DataFrame, pair: tuple[str, str]) -> Record | None:
+    both = paired_means(rows[rows["tree"].isin(pair)], "tree")
+    if both.shape[1] < 2 or len(both) < 2:
+        return None
+    first, second = pair
+    gain = both[first] - both[second]
+    single = gain.index.get_level_values("fold").nunique() == 1
+    parts = gain.groupby(level="seed" if single else "fold").mean()
+    return {
+        "dataset": dataset,
+        "first": first,
+        "second": second,
+        "first_mean": float(both[first].mean()),
+        "second_mean": float(both[second].mean()),
+        "first_less_second": float(gain.mean()),
+        "standard_error": float(stats.sem(gain)),
+        "standard_error_folds": float(stats.sem(parts)) if len(parts) > 1 else np.nan,
+        "trainings": len(both),
+    }
+
+
+def _over_datasets(records: Sequence[Record]) -> Record:
+    table = pd.DataFrame.from_records(records)
+    means = table[["first_mean", "second_mean", "first_less_second"]].mean().to_dict()
+    return {
+        **records[0],
+        "dataset": ALL,
+        **{str(name): float(mean) for name, mean in means.items()},
+        "standard_error": float(stats.sem(table["first_less_second"])),
+        "standard_error_folds": np.nan,
+        "trainings": int(table["trainings"].sum()),
+    }
+
+
+def _tree_row(record: Record) -> tuple[str, ...]:
+    texts = (str(record[name]) for name in ("system", "dataset", "first", "second"))
+    means = (figure(number(record[name])) for name in ("first_mean", "second_mean"))
+    error, over_folds = (number(record[f"standard_error{of}"]) for of in ("", "_folds"))
+    difference = f"{signed(number(record['first_less_second']))} ± {error:.2f}"
+    shown = "" if np.isnan(over_folds) else f"{over_folds:.2f}"
+    return *texts, *means, difference, shown, f"{record['trainings']:,}"
+
+
+def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
+    """What is left of the difference to random trees when each has its chosen configurations."""
+    rules = rules_of(protocol.folds)
+    found = (list(_controls(table_cells, rule, protocol.folds)) for rule in rules)
+    records = [record for some in found for record in with_holm(some)]
+    return Table(
+        name=f"{protocol.name}-control",
+        title=f"{protocol.title}: against random trees",
+        note=(
+            "Test accuracy along a tree less that along a random one (the lowest-entropy tree with "
+            f"its leaves permuted), ± the standard error; {names(records)}. {MATCHED} {HOLM}"
+        ),
+        header=("dataset", "system", "rule", "difference", "pairs", "p", "p (Holm)"),
+        rows=tuple(row_of(record, "dataset", "system", "rule") for record in records),
+        records=tuple(records),
+    )
+
+
+def _controls(table_cells: Sequence[Cell], rule: str, folds: int) -> Iterator[Record]:
+    by_place = {(cell.line, cell.dataset): cell for cell in table_cells}
+    for (line, dataset), cell in by_place.items():
+        other = by_place.get((replace(line, tree=CONTROL), dataset))
+        if line.tree in ("", CONTROL) or other is None:
+            continue
+        first, second = matched(cell, other, rule)
+        if first and second and (test := compare(first, second, folds)):
+            yield {"dataset": dataset, "system": str(line), "rule": rule, **asdict(test)}

@@ -1,0 +1,78 @@
+"""Threads that share a GPU: all results come, and none is left behind when the run ends early."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import nullcontext
+
+import pytest
+
+from fake_trainer import result
+from sepool_experiments.backends import RunOptions, replicas
+from sepool_experiments.engine.launch_lock import GATE
+
+NAME = f"{__name__}:"
+
+
+def group_units(units):
+    return [units[i : i + 2] for i in range(0, len(units), 2)]
+
+
+def train(units, protocol, data_root, device, say):
+    for unit in units:
+        with GATE.launching():
+            yield result(unit)
+
+
+def train_for_ever(units, protocol, data_root, device, say):
+    yield result(units[0])
+    while True:
+        with GATE.launching():
+            time.sleep(0.001)
+
+
+def fail(units, protocol, data_root, device, say):
+    if any(unit.fold for unit in units):
+        raise ArithmeticError("told to fail")
+    yield from train_for_ever(units, protocol, data_root, device, say)
+
+
+@pytest.fixture
+def threaded(monkeypatch, units, protocol, tmp_path):
+    """Runs a trainer of this file by two threads, without a GPU."""
+    monkeypatch.setattr(replicas, "_own_stream", lambda device, rank: nullcontext())
+
+    def run(trainer):
+        options = RunOptions(tmp_path, "cuda", workers=2, trainer=NAME + trainer.__name__)
+        return replicas.Replicas().run(units, protocol, options)
+
+    before = threading.active_count()
+    yield run
+    assert threading.active_count() == before
+    with GATE.launching():  # open again
+        pass
+
+
+def test_all_results_come(threaded, units):
+    assert {one.unit for one in threaded(train)} == set(units)
+
+
+def test_no_thread_trains_on_for_a_run_that_was_closed(threaded):
+    running = threaded(train_for_ever)
+    next(running)
+    running.close()
+
+
+def test_an_error_in_one_thread_ends_the_others(threaded, units):
+    assert {unit.fold for unit in units} > {0}
+    with pytest.raises(ArithmeticError, match="told to fail"):
+        list(threaded(fail))
+
+
+def test_the_first_threads_come_first(monkeypatch):
+    """PyTorch takes four priorities; the lower, the sooner."""
+    monkeypatch.setattr("torch.cuda.Stream", lambda device, priority: (device, priority))
+    monkeypatch.setattr("torch.cuda.stream", lambda stream: stream)
+    streams = [replicas._own_stream("cuda:1", rank) for rank in range(6)]
+    assert streams == [("cuda:1", priority) for priority in (-3, -2, -1, 0, 0, 0)]

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sepool_experiments.backends import engine as make_engine
+from sepool_experiments.backends.run import Plan, run
+from sepool_experiments.results.rows import finished
+
+SCRIPT = Path(__file__).with_name("killed_run.py")
+
+
+def test_results_are_written_and_seen(units, protocol, options, result, tmp_path):
+    seen = []
+    plan = Plan.of(protocol, units, tmp_path)
+    assert run(plan, options, "processes", seen.append) == len(units)
+    assert finished(tmp_path, protocol) == {u.key for u in units}
+    assert sorted(r.unit.key for r in seen) == sorted(u.key for u in units)
+
+
+def test_a_finished_run_does_nothing(units, protocol, options, tmp_path, monkeypatch):
+    run(Plan.of(protocol, units, tmp_path), options, "processes")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    plan = Plan.of(protocol, units, tmp_path)
+    assert plan.todo == ()
+    assert run(plan, options, "processes") == 0
+    assert not (tmp_path / "log").exists()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+
+
+def test_nothing_is_added_to_results_of_other_data(units, protocol, options, tmp_path):
+    marks = {"MUTAG": "0123456789ab", "NCI1": "0123456789ab"}
+    run(Plan.of(protocol, units[:5], tmp_path), options, "processes", data=marks)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    others = {**marks, "MUTAG": "ba9876543210"}
+    with pytest.raises(ValueError, match=r"other graphs or folds of MUTAG .* another --out"):
+        run(Plan.of(protocol, units, tmp_path), options, "processes", data=others)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+    run(Plan.of(protocol, units, tmp_path), options, "processes", data=marks)
+    assert finished(tmp_path, protocol) == {u.key for u in units}
+
+
+def test_only_what_is_missing(units, protocol, options, tmp_path, monkeypatch):
+    run(Plan.of(protocol, units[:5], tmp_path), options, "processes")
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    assert run(Plan.of(protocol, units, tmp_path), options, "processes") == len(units) - 5
+    assert set((tmp_path / "log").read_text().split()) == {u.key for u in units[5:]}
+
+
+def test_a_failing_training_keeps_what_is_finished(units, protocol, options, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_FAIL", units[4].key)
+    with pytest.raises(ArithmeticError):
+        run(Plan.of(protocol, units, tmp_path), replace(options, workers=1), "processes")
+    assert finished(tmp_path, protocol) == {u.key for u in units[:4]}
+
+
+def test_an_engine_that_leaves_units_out(units, protocol, options, tmp_path, monkeypatch):
+    def lazy(name):
+        engine = make_engine(name)
+        monkeypatch.setattr(type(engine), "run", lambda *_: (unit for unit in ()))
+        return engine
+
+    monkeypatch.setattr("sepool_experiments.backends.engine", lazy)
+    with pytest.raises(RuntimeError, match="the engine processes left out 12 units"):
+        run(Plan.of(protocol, units, tmp_path), options, "processes")
+
+
+class TestKilled:
+    """kill -9 of a real process, at a moment that nobody chose, until the run is complete."""
+
+    def start(self, out, log, **more):
+        env = {**os.environ, "FAKE_LOG": str(log), "FAKE_SECONDS": "0.1"}
+        env["PYTHONPATH"] = os.pathsep.join([str(SCRIPT.parent), *filter(None, sys.path)])
+        return subprocess.Popen(
+            [sys.executable, str(SCRIPT), str(out), "processes"], env=env, **more
+        )
+
+    def test_at_any_moment(self, protocol, tmp_path):
+        out, log, kills = tmp_path / "out", tmp_path / "log", 0
+        done: set[str] = set()
+        for moment in (3, 6, 11, 99):
+            process = self.start(out, log)
+            try:
+                while process.poll() is None and self.started(log) < len(done) + moment:
+                    time.sleep(0.01)
+            finally:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGKILL)
+                    kills += 1
+                process.wait()
+            now = finished(out, protocol)
+            assert done <= now
+            done = now
+        assert kills >= 2
+        assert len(done) == 20
+        starts = Counter(log.read_text().split())
+        assert set(starts) == done
+        # Two workers: every kill loses two units in flight at most, and nothing is repeated else.
+        assert sum(starts.values()) - len(done) <= 2 * kills
+
+    def test_no_worker_stays_behind(self, tmp_path):
+        psutil = pytest.importorskip("psutil")
+        process = self.start(tmp_path / "out", log := tmp_path / "log")
+        while process.poll() is None and not self.started(log):
+            time.sleep(0.01)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        assert workers
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        _, alive = psutil.wait_procs(workers, timeout=20)
+        assert not [worker for worker in alive if worker.status() != psutil.STATUS_ZOMBIE]
+
+    def test_interrupted(self, protocol, tmp_path):
+        """Ctrl-C reaches all processes; only the first one answers."""
+        out, log = tmp_path / "out", tmp_path / "log"
+        more = {"start_new_session": True, "stderr": subprocess.PIPE, "text": True}
+        process = self.start(out, log, **more)
+        while process.poll() is None and self.started(log) < 6:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert error.count("Traceback") == 1
+        assert len(finished(out, protocol)) >= 3
+
+    @staticmethod
+    def started(log):
+        return len(log.read_text().split()) if log.exists() else 0

@@ -1,0 +1,133 @@
+"""Batches cut by kernels against those cut with PyTorch: every tensor is the same."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from sepool_experiments.batches import slicing as cutting
+from sepool_experiments.batches.slicing import Shape
+from sepool_experiments.batches.store import GraphStore
+from sepool_experiments.batches.tables import Tables
+from sepool_experiments.layers.convs import CONVS
+from small_graphs import forest, graph_set
+
+pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+store_kernels = pytest.importorskip("sepool_experiments.kernels.batches")
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+SETS = {key: graph_set(seed=key[1]) for key in ((2, 0), (3, 1))}  # by height and seed
+TREES = {key: forest(graphs, key[0]) for key, graphs in SETS.items()}
+
+
+@pytest.fixture(autouse=True)
+def _kernels(monkeypatch):
+    monkeypatch.setattr(cutting, "store_kernels", store_kernels)
+
+
+def both_batches(store, ids, shape):
+    """The batch by PyTorch, and the one by kernels."""
+    store.tables = None
+    plain = store.batch(ids, shape)
+    store.tables = Tables.of(store.levels, store.y)
+    return plain, store.batch(ids, shape)
+
+
+def some_ids(replicas, size, missing=(), seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    count = len(SETS[2, 0].y)
+    ids = torch.stack([torch.randperm(count, generator=generator)[:size] for _ in range(replicas)])
+    for place in missing:
+        ids[place] = count
+    return ids.to(DEVICE)
+
+
+def assert_equal(mine, theirs):
+    assert mine.dtype == theirs.dtype
+    assert mine.shape == theirs.shape
+    assert mine.is_contiguous() or mine is theirs
+    assert torch.equal(mine, theirs)
+
+
+def assert_same(plain, found):
+    """All tensors of two batches; those by kernels know what a hierarchy tells beforehand."""
+    for name in ("x", "y", "there", "link", "source"):
+        mine, theirs = getattr(found, name), getattr(plain, name)
+        assert (mine is None) == (theirs is None)
+        if theirs is not None:
+            assert_equal(mine, theirs)
+    for mine, theirs in zip(found.real, plain.real, strict=True):
+        assert_equal(mine, theirs)
+    height = plain.levels.height
+    assert (found.levels.height, found.levels.num_graphs) == (height, plain.levels.num_graphs)
+    assert found.levels.num_nodes == plain.levels.num_nodes
+    told = {*((name, level) for name in ("batch", "graph") for level in range(height + 1))}
+    told |= {(name, level + 1) for name in ("ptr", "assignment") for level in range(height)}
+    assert set(found.levels._found) == told
+    for level in range(height + 1):
+        assert_equal(found.levels.batch(level), plain.levels.batch(level))
+        assert_equal(found.levels.graph_ptr(level), plain.levels.graph_ptr(level))
+        if level > 0:
+            assert_equal(found.levels.sizes[level - 1], plain.levels.sizes[level - 1])
+            assert_equal(found.levels.ptr(level), plain.levels.ptr(level))
+            assert_equal(found.levels.assignment(level), plain.levels.assignment(level))
+    assert list(found.prepared) == list(plain.prepared)
+    for (a, node), (b, other) in zip(found.prepared.values(), plain.prepared.values(), strict=True):
+        assert (node is None) == (other is None)
+        if other is not None:
+            assert_equal(node, other)
+        for name in ("ptr", "row", "index", "weight"):
+            assert_equal(getattr(a, name), getattr(b, name))
+        for mine, theirs in zip(a.transpose(), b.transpose(), strict=True):
+            assert_equal(mine, theirs)
+        assert a.symmetric == b.symmetric
+
+
+@pytest.mark.parametrize("key", SETS, ids=str)
+@pytest.mark.parametrize("spare", [0.0, 0.03, 1.5])
+@pytest.mark.parametrize("conv", CONVS)
+def test_same_as_plain(conv, spare, key):
+    graphs, trees = SETS[key], TREES[key]
+    binary, link, by_source = spare > 1, spare > 0, key[1] > 0
+    store = GraphStore(graphs, trees, CONVS[conv], (0, 1, 2), binary, link, DEVICE, by_source)
+    ids = some_ids(3, 7, [(0, 0), (1, 5), (2, 6), (2, 2), (2, 3)], key[1])
+    assert_same(*both_batches(store, ids, store.shape(ids, spare)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 16, 24])
+@pytest.mark.parametrize("replicas", [1, 5])
+def test_same_for_any_number_of_graphs(size, replicas):
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GAT"], device=DEVICE)
+    missing = [(replicas - 1, size // 2)]
+    ids = some_ids(replicas, size, missing)
+    assert_same(*both_batches(store, ids, store.shape(ids)))
+
+
+def test_same_where_nothing_is_there():
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GraphSAGE"], device=DEVICE)
+    ids = some_ids(2, 4, [(0,)])
+    assert_same(*both_batches(store, ids, store.shape(ids)))
+
+
+@pytest.mark.parametrize("levels", [(0, 0, 0), (0, 1, 3), (3,)])
+def test_same_for_any_levels(levels):
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GCN"], levels, device=DEVICE)
+    ids = some_ids(3, 7, [(1, 2)])
+    assert_same(*both_batches(store, ids, store.shape(ids, 0.1)))
+
+
+def test_ids_may_be_any_part_of_a_tensor():
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GIN"], device=DEVICE)
+    ids = some_ids(3, 20, [(0, 9)])
+    for part in (ids[:, 4:11], ids[:, ::3], ids[:, :3].T):
+        assert_same(*both_batches(store, part, store.shape(part)))
+
+
+def test_many_nodes_and_entries(monkeypatch):
+    """More than one program and one turn for each."""
+    monkeypatch.setattr(store_kernels, "BLOCK", 16)
+    monkeypatch.setattr(store_kernels, "PARTS", 2)
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GAT"], device=DEVICE)
+    ids = some_ids(18, 3, [(4, 1)])
+    nodes, edges = store.shape(ids, 0.2)
+    assert_same(*both_batches(store, ids, Shape(nodes, tuple(2 * count for count in edges))))

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.communities import community_set
+
+from sepool_experiments.data.checks import (
+    check_choice,
+    check_data,
+    check_datasets,
+    check_device,
+    check_folds,
+    check_names,
+    check_node_data,
+    check_split,
+)
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.protocols.units import Config, Unit
+
+
+def folds(*parts):
+    return [np.array(part) for part in parts]
+
+
+def test_names_that_are_known():
+    check_names("system", ["a"], ["a", "b"])
+    check_names("system", [], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "offer"),
+    [
+        ("protein", "did you mean PROTEINS?"),
+        ("imdb_binary", "did you mean IMDB-BINARY or IMDB-MULTI?"),
+        ("xyz", "known: MUTAG, PROTEINS, IMDB-BINARY, IMDB-MULTI"),
+    ],
+)
+def test_the_nearest_names(name, offer):
+    with pytest.raises(ValueError, match=f"unknown dataset '{name}'; ") as caught:
+        check_names("dataset", [name], ["MUTAG", "PROTEINS", "IMDB-BINARY", "IMDB-MULTI"])
+    assert str(caught.value).endswith(offer)
+
+
+def test_choices_of_a_protocol(protocol):
+    check_choice(protocol, ["MUTAG", "PTC_MR"], ["SEP-G"], ["best", "random"])
+    check_choice(protocol, None, None, None)
+    with pytest.raises(
+        ValueError, match="Cora is for the classification of nodes, table1 is about graphs"
+    ):
+        check_choice(protocol, ["Cora"], None, None)
+    with pytest.raises(ValueError, match="unknown tree 'bset'; did you mean best"):
+        check_choice(protocol, None, None, ["bset"])
+
+
+class TestDevice:
+    torch = pytest.importorskip("torch")
+
+    def test_there(self, monkeypatch):
+        assert check_device("cpu") == "cpu"
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+        assert check_device("auto") == "cpu"
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+        assert check_device("auto") == "cuda:0"
+        assert check_device("cuda") == "cuda"
+        assert check_device("cuda:1") == "cuda:1"
+
+    @pytest.mark.parametrize("device", ["cuda:7", "cuda:-1", "gpu", ""])
+    def test_not_there(self, monkeypatch, device):
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+        with pytest.raises(
+            ValueError, match=f"device '{device}' is not there; torch sees cpu, cuda"
+        ):
+            check_device(device)
+
+
+class TestFolds:
+    def test_a_partition(self):
+        check_folds(folds([0, 2], [1], [3]), 4, "X")
+
+    def test_equal_sizes_leave_some_over(self):
+        check_folds(folds([0], [1], [3]), 5, "X")
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            (([0, 1], [1, 2, 3]), "graph 1 is in 2 test folds"),
+            (([0], [3]), "2 of them are in none of the 2 test folds"),
+            (([0, 1], [2, 3, 4]), "there is no graph 4"),
+            (([0, 1], [2, -3]), "there is no graph -3"),
+        ],
+    )
+    def test_no_partition(self, parts, message):
+        with pytest.raises(ValueError, match=f"the folds of X do not partition .*: {message}"):
+            check_folds(folds(*parts), 4, "X")
+
+    def test_files(self, data):
+        check_data(data, "MUTAG", ["best"], 10)
+        assert (data / "sepool" / "MUTAG.npz").exists()
+        (data / "splits" / "MUTAG" / "test_idx-2.txt").write_text("1\n5\n")
+        with pytest.raises(
+            ValueError, match="MUTAG do not partition its 20 graphs: graph 5 is in 2"
+        ):
+            check_data(data, "MUTAG", [], 10)
+
+    def test_training_files(self, data):
+        train = data / "splits" / "MUTAG" / "train_idx-1.txt"
+        rest = [f"{graph}\n" for graph in range(20) if graph % 10]
+        train.write_text("".join(rest))
+        check_data(data, "MUTAG", [], 10)
+        train.write_text("".join(rest[1:]))
+        with pytest.raises(ValueError, match=r"train_idx-1.txt is not what test_idx-1.txt leaves"):
+            check_data(data, "MUTAG", [], 10)
+
+    def test_no_files(self, data):
+        shutil.rmtree(data / "splits")
+        pytest.importorskip("sklearn")
+        check_data(data, "MUTAG", [], 10)
+
+    def test_a_cache_is_enough(self, data):
+        check_data(data, "MUTAG", ["best"], 10)
+        shutil.rmtree(data / "TU")
+        check_data(data, "MUTAG", ["best", "random"], 10)
+
+
+class TestMarks:
+    """What `check_data` returns tells data and folds apart, and nothing else."""
+
+    def test_the_same_from_files_and_cache(self, data):
+        first = check_data(data, "MUTAG", [], 10)
+        assert len(first) == 12
+        shutil.rmtree(data / "TU")
+        assert check_data(data, "MUTAG", ["best"], 10) == first
+
+    def test_other_folds_and_other_graphs(self, data):
+        marks = [check_data(data, "MUTAG", [], 10)]
+        for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
+            (data / "splits" / "MUTAG" / f"test_idx-{fold}.txt").write_text(text)
+        marks.append(check_data(data, "MUTAG", [], 10))
+        (data / "TU" / "MUTAG" / "raw" / "MUTAG_graph_labels.txt").write_text("1\n0\n0\n1\n" * 5)
+        marks.append(check_data(data, "MUTAG", [], 10))
+        assert len(set(marks)) == 3
+
+    def test_all_datasets_of_a_plan(self, data, protocol):
+        units = protocol.units(["MUTAG"], ["SEP-G", "GCN"], seeds=1, configs=[0])
+        mark = check_data(data, "MUTAG", [], 10)
+        assert check_datasets(data, protocol, units) == {"MUTAG": mark}
+
+
+class TestNoData:
+    def test_and_no_network(self, tmp_path, monkeypatch):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+
+        def offline(root, name):
+            Path(root, name, "raw").mkdir(parents=True)  # as PyG does before it downloads
+            raise OSError("no route to host\nand more")
+
+        (tmp_path / "sepool").mkdir()
+        monkeypatch.setattr(datasets, "TUDataset", offline)
+        with pytest.raises(ValueError, match="no data for MUTAG in ") as caught:
+            check_data(tmp_path, "MUTAG", [], 10)
+        message = str(caught.value)
+        assert "(no route to host); either let PyG download it" in message
+        assert "--data (or SEPOOL_DATA)" in message
+        assert f"or put its raw files into {tmp_path / 'TU' / 'MUTAG' / 'raw'} by hand" in message
+        assert "\n" not in message
+        assert [path.name for path in tmp_path.iterdir()] == ["sepool"]
+
+    def test_with_a_network(self, data, monkeypatch):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+        here, away, real = data / "TU", data / "away", datasets.TUDataset
+        here.rename(away)
+
+        def download(root, name):
+            away.rename(here)
+            return real(root, name)
+
+        monkeypatch.setattr(datasets, "TUDataset", download)
+        check_data(data, "MUTAG", [], 10)
+
+    def test_files_that_are_damaged_are_no_missing_files(self, data):
+        pytest.importorskip("torch_geometric")
+        (data / "TU" / "MUTAG" / "raw" / "MUTAG_A.txt").write_text("one, two\n")
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - PyG's own
+            check_data(data, "MUTAG", [], 10)
+        assert "no download" not in str(caught.value)
+
+
+class TestNodeData:
+    def units(self, **config):
+        return [Unit("table3", "Cora", "SEP-N", "best", Config(blocks=2, **config), 0, 0)]
+
+    def test_a_graph_and_its_trees(self, tmp_path, monkeypatch):
+        nodes = community_set()
+        monkeypatch.setattr("sepool_experiments.data.nodes.load_nodes", lambda root, name: nodes)
+        mark = check_node_data(tmp_path, "Cora", self.units())
+        assert mark == check_node_data(tmp_path, "Cora", [])
+        nodes = replace(nodes, train=nodes.train[1:])
+        assert mark != check_node_data(tmp_path, "Cora", [])
+        assert len(list((tmp_path / "sepool").glob("*.npz"))) == 1
+
+    def test_a_choice_of_levels_that_cannot_be(self, tmp_path, monkeypatch):
+        nodes = community_set()
+        monkeypatch.setattr("sepool_experiments.data.nodes.load_nodes", lambda root, name: nodes)
+        with pytest.raises(ValueError, match="levels must be 2 or more"):
+            check_node_data(tmp_path, "Cora", self.units(extra=(("levels", "2"),)))
+
+    def test_no_data_and_no_network(self, tmp_path, monkeypatch):
+        def offline(*args, **kwargs):
+            raise OSError("no route to host")
+
+        monkeypatch.setattr("torch_geometric.datasets.Planetoid", offline)
+        with pytest.raises(ValueError, match="no data for Cora in ") as caught:
+            check_node_data(tmp_path, "Cora", [])
+        assert str(tmp_path / "Planetoid" / "Cora" / "raw") in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            (([0], [1], []), "a part of it is empty"),
+            (([0], [1], [9]), "there is no node 9"),
+            (([0], [1], [1]), "node 1 is in 2 of training"),
+        ],
+    )
+    def test_splits(self, parts, message):
+        with pytest.raises(ValueError, match=message):
+            check_split([np.array(part, np.int64) for part in parts], 5, "Cora")
+
+
+def test_a_system_belongs_to_what_it_classifies(protocol):
+    check_choice(PROTOCOLS["table3"], ["Cora"], ["GCN", "SEP-N"], None)
+    with pytest.raises(ValueError, match="SEP-N classifies nodes, table1 is about graphs"):
+        check_choice(protocol, None, ["SEP-N"], None)
+    with pytest.raises(ValueError, match="SEP-G classifies graphs, table3 is about nodes"):
+        check_choice(PROTOCOLS["table3"], None, ["SEP-G"], None)
+    with pytest.raises(ValueError, match="unknown system 'SEPN'; did you mean SEP-N"):
+        check_choice(PROTOCOLS["table3"], None, ["SEPN"], None)

@@ -1,0 +1,224 @@
+"""Datasets as flat arrays: the cache, features, folds and trees."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import sepool
+from sepool.files.archive import read_archive, write_archive
+from sepool.graph.edges import pointers
+from sepool.pyg.features import cosine_weights
+from sepool.pyg.hierarchy import hierarchy
+from sepool_experiments.data.graphs import FORMAT, VERSION, load_folds, load_graphs, load_trees
+from sepool_experiments.data.tu import TUFiles
+from small_graphs import graph_set
+
+
+def same(first, second):
+    pairs = [(first.nodes, second.nodes), (first.y, second.y), (first.labels, second.labels)]
+    pairs += list(zip(first.edges[:3], second.edges[:3], strict=True))
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def test_cache_gives_back_what_was_read(data):
+    first = load_graphs(data, "MUTAG")
+    assert (data / "sepool" / "MUTAG.npz").exists()
+    assert same(first, load_graphs(data, "MUTAG"))
+    assert first.num_classes == 2
+
+
+def test_files_are_read_in_silence(data, monkeypatch, capsys):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # in tests PyG is silent by itself
+    load_graphs(data, "MUTAG")
+    assert capsys.readouterr().err == ""
+
+
+def test_cache_is_enough(data):
+    load_graphs(data, "MUTAG")
+    (data / "TU").rename(data / "gone")
+    assert len(load_graphs(data, "MUTAG").y) == 20
+
+
+class TestCacheOfOtherFiles:
+    """Files that were replaced are read again, whatever the cache says."""
+
+    @pytest.fixture
+    def cache(self, data):
+        load_graphs(data, "MUTAG")
+        return data / "sepool" / "MUTAG.npz"
+
+    @pytest.fixture
+    def raw(self, data):
+        return data / "TU" / "MUTAG" / "raw"
+
+    def forget(self, cache):
+        """Makes the cache one of before it said of which files it was made."""
+        arrays = read_archive(cache, FORMAT, VERSION)
+        kept = {key: array for key, array in arrays.items() if not key.startswith("raw_")}
+        assert len(kept) < len(arrays)
+        write_archive(cache, FORMAT, VERSION, kept)
+
+    def cut(self, raw):
+        """The first path has an edge less; the files are as old as ever."""
+        path, before = raw / "MUTAG_A.txt", (raw / "MUTAG_A.txt").stat()
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    def test_edges(self, data, cache, raw):
+        self.cut(raw)
+        assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
+        assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
+
+    def test_the_processed_file_of_pyg_is_not_believed(self, data, cache, raw):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+        datasets.TUDataset(str(data / "TU"), "MUTAG")
+        self.cut(raw)
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
+
+    def test_copies_are_the_same_files(self, data, cache, raw, monkeypatch):
+        for path in raw.iterdir():
+            os.utime(path)
+        monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_is_believed(self, data, cache, monkeypatch):
+        self.forget(cache)
+        monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_of_other_classes(self, data, cache, raw):
+        self.forget(cache)
+        path = raw / "MUTAG_graph_labels.txt"
+        path.write_text("1\n-1\n2\n1\n" * 5)
+        os.utime(path, ns=(0, 0))
+        assert load_graphs(data, "MUTAG").num_classes == 3
+
+    def test_an_older_cache_than_the_files(self, data, cache, raw):
+        self.forget(cache)
+        self.cut(raw)
+        os.utime(cache, ns=(0, 0))
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
+
+    def test_an_older_cache_alone(self, data, cache, raw):
+        self.forget(cache)
+        shutil.rmtree(raw)
+        assert len(load_graphs(data, "MUTAG").y) == 20
+
+    def test_an_older_cache_of_edges_in_one_direction(self, data, cache, raw):
+        arrays = {**read_archive(cache, FORMAT, VERSION), "plain": np.zeros(20, np.bool_)}
+        write_archive(cache, FORMAT, VERSION, arrays)
+        shutil.rmtree(raw)
+        with pytest.raises(ValueError, match=r"MUTAG.npz: some edges are there in one direction"):
+            load_graphs(data, "MUTAG")
+
+    def test_a_folder_that_cannot_be_written_to(self, data, cache, raw, monkeypatch):
+        def refuse(*_):
+            raise PermissionError
+
+        self.cut(raw)
+        monkeypatch.setattr("sepool_experiments.data.graphs.write_archive", refuse)
+        assert load_graphs(data, "MUTAG").edges.counts[0] == 2
+
+
+def test_features_are_labels_and_degrees(data):
+    graphs = load_graphs(data, "MUTAG")
+    x = graphs.features()
+    # Labels 0, 1, 0 and degrees 1, 2, 1: two columns each.
+    assert x[:3].tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+
+
+def test_features_without_labels_are_degrees():
+    x = graph_set(labels=False).features()
+    assert (x.sum(1) == 1).all()
+
+
+def test_folds_from_files(data):
+    folds = load_folds(data, load_graphs(data, "MUTAG"))
+    assert [fold.tolist() for fold in folds] == [[k, k + 10] for k in range(10)]
+
+
+def test_folds_of_our_own_are_stratified_and_always_the_same(tmp_path):
+    graphs = graph_set(60)
+    first, second = (load_folds(tmp_path, graphs) for _ in range(2))
+    assert sorted(np.concatenate(first).tolist()) == list(range(60))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    ones = [graphs.y[fold].sum() for fold in first]
+    assert max(ones) - min(ones) <= 1
+
+
+@pytest.mark.parametrize("tree", ["paper", "fast", "best"])
+def test_trees_are_those_of_the_core(tmp_path, tree):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, tree, 3)
+    again = load_trees(tmp_path, graphs, tree, 3)
+    assert np.array_equal(forest.counts, again.counts)
+    assert np.array_equal(forest.parent, again.parent)
+    ends = np.cumsum(graphs.edges.counts)
+    row, col = (part[ends[4] : ends[5]] for part in (graphs.edges.row, graphs.edges.col))
+    edges = np.column_stack([row, col])[row < col]
+    size = int(graphs.nodes[5])
+    tree5 = sepool.coding_tree(sepool.as_graph(edges, num_nodes=size), 3, method=tree)
+    assert forest.counts[5].tolist() == list(tree5.counts)
+
+
+def test_trees_that_see_the_features_are_those_of_weighted_edges(tmp_path):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, "features", 3)
+    assert not np.array_equal(forest.parent, load_trees(tmp_path, graphs, "best", 3).parent)
+    x = torch.from_numpy(graphs.features())
+    nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
+    pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
+    add = sepool.AddCodingTree(height=3, edge_weight=cosine_weights(0.5))
+    for i in (5, 9, 20):
+        part = pairs[:, edges[i] : edges[i + 1]]
+        data = add(Data(x=x[nodes[i] : nodes[i + 1]], edge_index=part))
+        assert forest.counts[i, 1:].tolist() == [len(sizes) for sizes in hierarchy(data).sizes]
+
+
+def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
+    graphs = graph_set()
+    best, random = (load_trees(tmp_path, graphs, tree, 3) for tree in ("best", "random"))
+    assert np.array_equal(best.counts, random.counts)
+    assert not np.array_equal(best.parent, random.parent)
+    at = 0
+    for counts in best.counts:
+        a, b = (forest.parent[at : at + counts[0]] for forest in (best, random))
+        assert sorted(a) == sorted(b)
+        rest = slice(at + counts[0], at + counts[:-1].sum())
+        assert np.array_equal(best.parent[rest], random.parent[rest])
+        at += counts[:-1].sum()
+
+
+def test_no_tree_is_a_root_above_all_nodes(tmp_path):
+    graphs = graph_set()
+    forest = load_trees(tmp_path, graphs, "", 3)
+    assert forest.height == 1
+    assert not forest.parent.any()
+
+
+def test_threads_do_not_lose_stderr(tmp_path):
+    import sys
+    import threading
+
+    from sepool_experiments.data.graphs import quiet
+
+    before, barrier = sys.stderr, threading.Barrier(2)
+
+    def load():
+        barrier.wait()
+        with quiet(tmp_path):
+            time.sleep(0.05)
+
+    threads = [threading.Thread(target=load) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sys.stderr is before

@@ -1,0 +1,128 @@
+"""Files of TU datasets: as PyG reads them, and errors that say where they are wrong."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from sepool_experiments.data.graphs import load_folds, load_graphs
+from sepool_experiments.data.tu import TUFiles, read_numbers
+
+
+@pytest.fixture
+def files(data):
+    return TUFiles(data / "TU" / "MUTAG" / "raw", "MUTAG")
+
+
+def change(path, line, text):
+    lines = path.read_text().splitlines()
+    lines[line - 1 : line] = [text] if text is not None else []
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_the_same_as_pyg(data, files):
+    datasets = pytest.importorskip("torch_geometric.datasets")
+    files.path("A").write_text("2, 1\n1, 2\n1, 1\n1, 2\n5, 6\n6, 5\n" + "58, 60\n60, 58\n")
+    files.path("node_labels").write_text("".join(f"{2 + i % 3}, 7\n" for i in range(60)))
+    theirs = datasets.TUDataset(str(data / "TU"), "MUTAG")
+    nodes, labels, y = files.read_nodes()
+    edges = files.read_edges(nodes)
+    at = 0
+    for number, graph in enumerate(theirs):
+        assert graph.num_nodes == nodes[number]
+        assert graph.y.item() == y[number]
+        assert graph.x.argmax(1).tolist() == labels[number * 3 : number * 3 + 3].tolist()
+        count = edges.counts[number]
+        pairs = np.stack([edges.row[at : at + count], edges.col[at : at + count]])
+        assert pairs.tolist() == graph.edge_index.tolist()
+        at += count
+
+
+def test_last_graphs_may_have_no_edges(data, files):
+    files.path("A").write_text("1, 2\n2, 1\n")
+    assert load_graphs(data, "MUTAG").edges.counts.tolist() == [2] + [0] * 19
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "text", "message"),
+    [
+        ("graph_labels", 3, "yes", r"MUTAG_graph_labels.txt:3: expected a whole number, got 'yes'"),
+        ("graph_labels", 4, "0.5", r"MUTAG_graph_labels.txt:4: expected a whole number, got '0.5'"),
+        ("graph_labels", 1, None, "MUTAG_graph_labels.txt has 19 classes, .* 20 graphs"),
+        ("graph_labels", 20, "1, 2", "MUTAG_graph_labels.txt: .* number of columns"),
+        ("node_labels", 1, None, "MUTAG_node_labels.txt has 59 labels, .* 60 nodes"),
+        ("node_labels", 2, "C", "MUTAG_node_labels.txt:2: expected a whole number, got 'C'"),
+        ("graph_indicator", 5, "1", "MUTAG_graph_indicator.txt: node 5 is in graph 1; .* sorted"),
+        ("graph_indicator", 1, "2", "indicator.txt: node 1 is in graph 2; graphs must be numbered"),
+        ("A", 1, "1, 61", "MUTAG_A.txt: the edge 1, 61 has no such node; they are 1 to 60"),
+        ("A", 1, "0, 1", "MUTAG_A.txt: the edge 0, 1 has no such node"),
+        ("A", 1, "1, 5", "MUTAG_A.txt: the edge 1, 5 leaves its graph: .* graphs 1 and 2 of MUTAG"),
+        ("A", 6, "5, x", "MUTAG_A.txt:6: expected a whole number, got 'x'"),
+        ("A", 2, None, "the edge 1, 2 of MUTAG is there in one direction only; .* also 2, 1"),
+    ],
+)
+def test_errors_name_the_file(data, files, part, line, text, message):
+    change(files.path(part), line, text)
+    with pytest.raises(ValueError, match=message):
+        load_graphs(data, "MUTAG")
+    assert not (data / "sepool").exists()
+
+
+def test_edges_in_one_direction_alone(data, files):
+    lines = files.path("A").read_text().splitlines()
+    files.path("A").write_text("\n".join(lines[::2]))
+    with pytest.raises(ValueError, match="1, 2 of MUTAG is there in one direction only"):
+        load_graphs(data, "MUTAG")
+
+
+def test_lines_of_three_numbers(data, files):
+    files.path("A").write_text("1, 2, 1\n2, 1, 1\n")
+    with pytest.raises(ValueError, match=r"MUTAG_A.txt: numbers a line: expected 2, got 3"):
+        load_graphs(data, "MUTAG")
+
+
+@pytest.mark.parametrize("part", ["A", "graph_indicator", "graph_labels"])
+def test_a_file_that_is_missing_is_not_looked_for_elsewhere(data, files, part, monkeypatch):
+    datasets = pytest.importorskip("torch_geometric.datasets")
+    monkeypatch.setattr(datasets, "TUDataset", lambda *_: pytest.fail("asked the network"))
+    files.path(part).unlink()
+    with pytest.raises(ValueError, match=f"MUTAG_{part}.txt is missing; put it beside"):
+        load_graphs(data, "MUTAG")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3\nthree\n", r"test_idx-3.txt:2: expected a whole number, got 'three'"),
+        ("3\n1.5\n", r"test_idx-3.txt:2: expected a whole number, got '1.5'"),
+        ("\n", "test_idx-3.txt is empty"),
+        ("", "test_idx-3.txt is empty"),
+    ],
+)
+def test_folds_that_are_no_numbers(data, text, message):
+    (data / "splits" / "MUTAG" / "test_idx-3.txt").write_text(text)
+    graphs = load_graphs(data, "MUTAG")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match=message):
+            load_folds(data, graphs)
+    assert not said
+
+
+def test_numbers_on_one_line_or_many(tmp_path):
+    path = tmp_path / "some.txt"
+    for text in ("4 5 6", "4\n5\n\n6\n"):
+        path.write_text(text)
+        assert read_numbers(path).ravel().tolist() == [4, 5, 6]
+
+
+def test_stamp_and_digest(files):
+    stamp, digest = files.stamp(), files.digest()
+    os.utime(files.path("A"), ns=(0, 0))
+    assert files.stamp() != stamp
+    assert files.digest() == digest
+    files.path("node_labels").unlink()
+    assert files.digest() != digest

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("torch_geometric")
+pytest.importorskip("matplotlib")
+
+from matplotlib import image
+
+from sepool_experiments.backends.run import Plan
+from sepool_experiments.figures import figure3
+from sepool_experiments.figures.journal import kept_arrays, read_rows
+
+
+def plan(figure, out, **choice):
+    return Plan.of(figure, figure.units(**choice), out)
+
+
+def test_train_write_and_go_on(tmp_path, short, shapes, monkeypatch):
+    said = []
+    part = plan(short, tmp_path, datasets=["ring"], systems=["SEP", "ASAP"], seeds=1)
+    figure3.run(part, say=said.append, shapes=shapes)
+    assert len(part.todo) == 4
+    assert said[0] == "1/4 ring, SEP, seeds: 1"
+    assert said[1].startswith("  seed 0: MSE 0.")
+    rest = plan(short, tmp_path)
+    assert len(rest.units) - len(rest.todo) == 4
+    figure3.run(rest, say=said.append, shapes=shapes)
+    rows = read_rows(tmp_path, short)
+    assert len(rows) == len(rest.units)
+    seen = next(row for row in rows if row.unit.system == "SEP")
+    assert seen.measured.keys() == {
+        *("epochs", "best_epoch", "mse", "seconds"),
+        *("height", "level", "clusters"),
+    }
+    assert "level" not in next(r.measured for r in rows if r.unit.system == "ASAP")
+    assert len(kept_arrays(tmp_path, short, "grid")) == 10
+
+    def refuse(*_):
+        raise AssertionError("nothing is left to train")
+
+    monkeypatch.setattr(figure3, "Reconstruction", refuse)
+    done = plan(short, tmp_path)
+    assert not done.todo
+    figure3.run(done, shapes=shapes)
+    paths = {path.suffix: path for path in figure3.write(tmp_path, short, shapes)}
+    assert image.imread(paths[".png"]).shape[2] == 4
+    svg = ElementTree.parse(paths[".svg"])
+    texts = [text for text in svg.getroot().itertext() if text.strip()]
+    assert {"original", *short.systems} <= {text.strip() for text in texts}
+    page = paths[".md"].read_text()
+    assert "| DiffPool, MSE alone " in page
+    assert "missing" not in page
+    assert "SEP on the ring level" in page
+    assert len(paths[".csv"].read_text().splitlines()) == 1 + 2 * 10
+
+
+def test_what_is_missing_is_said(tmp_path, short, shapes):
+    part = plan(short, tmp_path, datasets=["ring"], systems=["SAGPool"], seeds=1)
+    figure3.run(part, shapes=shapes)
+    paths = {path.suffix: path for path in figure3.write(tmp_path, short, shapes)}
+    line = next(text for text in paths[".md"].read_text().splitlines() if "SAGPool" in text)
+    assert line.count("missing") == 2
+    assert " * " in line
+    assert "missing" in "".join(ElementTree.parse(paths[".svg"]).getroot().itertext())
+
+
+def test_a_picture_depends_on_its_rows_alone(tmp_path, short, shapes):
+    figure3.run(plan(short, tmp_path, systems=["TopKPool"]), shapes=shapes)
+    once = [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]
+    assert once == [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]

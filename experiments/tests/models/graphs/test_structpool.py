@@ -1,0 +1,63 @@
+"""StructPool: assignments are normalised, and neighbours have a say in them."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from experiments.tests.models.toys import NODES, batch_of, random_set, store_of  # noqa: E402
+
+from sepool_experiments.layers import Linear  # noqa: E402
+from sepool_experiments.models.graphs.structpool import infer, likeness  # noqa: E402
+from sepool_experiments.models.parts.clusters import Nodes  # noqa: E402
+
+
+@pytest.fixture
+def case():
+    batch = batch_of(store_of(random_set()))
+    nodes, x = Nodes(batch, NODES), torch.rand(batch.levels.num_nodes, 6)
+    return nodes, likeness(x, nodes.adjacency, nodes.apart), torch.randn(len(x), 4)
+
+
+def pairs(energy: float) -> Linear:
+    layer = Linear(4, 4, bias=False)
+    layer.weight.data = energy * torch.eye(4)
+    return layer
+
+
+@torch.no_grad()
+def disagreement(nodes, s) -> float:
+    a = nodes.adjacency
+    apart = (s[a.row] - s[a.index]).square().sum(1) * nodes.apart
+    return float((apart.sum() / nodes.apart.sum()).detach())
+
+
+def test_rows_sum_to_one(case):
+    nodes, alike, unary = case
+    s = infer(unary, alike, nodes.adjacency, pairs(-1.0))
+    torch.testing.assert_close(s.sum(1), torch.ones(len(s)))
+    assert (s >= 0).all()
+
+
+def test_likeness_is_a_share_of_the_neighbours(case):
+    nodes, alike, _ = case
+    totals = torch.zeros(len(nodes.graph)).index_add_(0, nodes.adjacency.row, alike)
+    has_edges = nodes.degree[:, 0] > 0
+    torch.testing.assert_close(totals, has_edges.float())
+
+
+def test_without_energy_of_pairs_every_node_decides_alone(case):
+    nodes, alike, unary = case
+    s = infer(unary, alike, nodes.adjacency, pairs(0.0))
+    torch.testing.assert_close(s, (-unary).softmax(1))
+
+
+def test_energy_of_pairs_brings_neighbours_together_or_apart(case):
+    nodes, alike, unary = case
+    together, alone, apart = (
+        disagreement(nodes, infer(unary, alike, nodes.adjacency, pairs(energy)))
+        for energy in (-3.0, 0.0, 3.0)
+    )
+    assert together < alone < apart

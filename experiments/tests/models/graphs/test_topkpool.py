@@ -1,0 +1,74 @@
+"""TopKPool keeps a quarter of the nodes, those of the highest scores, as PyG does."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+
+from experiments.tests.models.toys import (  # noqa: E402
+    HIDDEN,
+    batch_of,
+    build,
+    random_set,
+    store_of,
+    without_padding,
+)
+from torch_geometric.utils import subgraph  # noqa: E402
+
+from sepool_experiments.models.graphs.model import start  # noqa: E402
+from sepool_experiments.models.parts.selection import between, top_nodes  # noqa: E402
+
+
+@pytest.fixture
+def case():
+    store = store_of(random_set())
+    batch, model = batch_of(store), build("TopKPool", store)
+    x = start(model.convs[0], batch, relu=True)
+    return batch, model, x, model.score(model.scores[0], x, batch.prepared[0])
+
+
+def kept_of(batch, score, before=None):
+    return top_nodes(score, before, batch.levels.graph_ptr(0), batch.levels.batch(0))
+
+
+def test_keeps_the_quarter_with_the_highest_scores(case):
+    batch, _, _, score = case
+    once = kept_of(batch, score)
+    twice = kept_of(batch, score, once)
+    for begin, end in batch.levels.graph_ptr(0).unfold(0, 2, 1)[: batch.y.size(1)].tolist():
+        mine, left, again = (t[begin:end] for t in (score, once.nodes, twice.nodes))
+        assert left.sum() == ceil(0.25 * (end - begin))
+        assert again.sum() == ceil(0.25 * int(left.sum()))
+        assert not (again & ~left).any()
+        if not left.all():
+            assert mine[left].min() >= mine[~left].max()  # twins share a score
+
+
+def test_equals_pyg_for_the_same_direction(case):
+    batch, model, x, score = case
+    plain, pool = without_padding(batch), pyg.TopKPooling(HIDDEN, ratio=0.25)
+    pool.select.weight.data = model.scores[0].weight[0].t()
+    nodes = len(plain.batch)
+    pooled, _, _, _, perm, _ = pool(x[:nodes], plain.edges, batch=plain.batch)
+    kept = kept_of(batch, score).nodes[:nodes]
+    score = score[:nodes]
+    torch.testing.assert_close(score[perm].sort().values, score[kept].sort().values)
+    torch.testing.assert_close((x[:nodes] * score[:, None].tanh())[perm], pooled)
+
+
+def test_next_convolution_sees_the_graph_between_kept_nodes(case):
+    batch, model, x, score = case
+    plain, conv = without_padding(batch), model.convs[1]
+    kept = kept_of(batch, score, None).nodes | (score > 0)
+    nodes = len(plain.batch)
+    theirs = pyg.GCNConv(HIDDEN, HIDDEN)
+    theirs.lin.weight.data, theirs.bias.data = conv.linear.weight[0].t(), conv.linear.bias[0]
+    alive = kept[:nodes]
+    edges, _ = subgraph(alive, plain.edges, relabel_nodes=True, num_nodes=nodes)
+    expected = theirs(x[:nodes][alive], edges)
+    found = conv(x * kept[:, None], between(batch.prepared[0].adjacency, kept))
+    torch.testing.assert_close(found[:nodes][alive], expected)

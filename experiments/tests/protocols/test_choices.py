@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from sepool_experiments.protocols.choices import chosen_names, chosen_numbers
+
+
+def test_names_and_numbers():
+    assert chosen_names(" a,b , a") == ["a", "b"]
+    assert chosen_names(" , ") is None
+    assert chosen_numbers("--seeds", "") is None
+    assert chosen_numbers("--seeds", "2,0-1,1") == [2, 0, 1]
+    assert chosen_numbers("--seeds", "4294967295-4294967295") == [4294967295]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("-1", r"takes a count \(3\) or a list"),
+        ("1.5", r"takes a count \(3\) or a list"),
+        ("5-3", "chooses nothing"),
+        (",", "chooses nothing"),
+        ("10001", "chooses more than 10,000 numbers"),
+        ("0,99999999999999999999", "must stay below 4,294,967,296, got 99999999999999999999"),
+    ],
+)
+def test_what_cannot_be_chosen(text, message):
+    with pytest.raises(ValueError, match=f"^--seeds .*{message}"):
+        chosen_numbers("--seeds", text)

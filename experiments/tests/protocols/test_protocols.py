@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sepool_experiments.models.node_systems import NODE_SYSTEMS
+from sepool_experiments.protocols.catalog import BACKBONES, PROTOCOLS, Protocol
+from sepool_experiments.protocols.node_studies import CHANGES
+from sepool_experiments.protocols.units import Config
+
+
+def test_the_full_grid(protocol):
+    assert len(set(protocol.grid)) == 16
+    choices = {(c.hidden, c.batch, c.dropout, c.schedule) for c in protocol.grid}
+    assert len(choices) == 16
+    assert {c.lr for c in protocol.grid} == {5e-4}
+    assert (protocol.folds, protocol.seeds, protocol.epochs, protocol.patience) == (10, 10, 500, 50)
+
+
+def test_units_of_a_part(protocol):
+    units = protocol.units(
+        ["MUTAG"], ["SEP-G"], ["best", "random"], seeds=[4], folds=2, configs=[3]
+    )
+    assert [(u.tree, u.fold, u.seed) for u in units] == [
+        ("best", 0, 4),
+        ("best", 1, 4),
+        ("random", 0, 4),
+        ("random", 1, 4),
+    ]
+    assert {u.config for u in units} == {protocol.grid[3]}
+
+
+def test_no_unit_twice_and_seeds_complete_one_after_another(protocol):
+    units = protocol.units(["MUTAG"], ["SEP-G"])
+    assert len({u.key for u in units}) == len(units) == 16 * 10 * 10
+    assert [u.seed for u in units] == sorted(u.seed for u in units)
+
+
+def test_all_systems_by_default(protocol):
+    assert {u.system for u in protocol.units()} == set(protocol.systems)
+
+
+def test_a_pass_over_the_large_datasets(protocol):
+    passes = {name for name in protocol.datasets if protocol.steps_for(name) is None}
+    assert passes == {"COLLAB", "NCI1"}
+
+
+def test_table2_leaves_gcn_to_table1():
+    table2 = PROTOCOLS["table2"]
+    assert {c.conv for c in table2.grid} == set(BACKBONES) - {"GCN"}
+    assert table2.borrows == "table1"
+    assert len(table2.grid) == 6 * 16
+    normed = [c for c in table2.grid if dict(c.extra).get("norm")]
+    assert {c.conv for c in normed} == {"GIN"}
+    plain = [c for c in table2.grid if c.conv == "GIN" and not c.extra]
+    assert [replace(c, extra=()) for c in normed] == plain * 2
+    assert [dict(c.extra).get("init") for c in normed] == [None] * 16 + ["torch"] * 16
+
+
+def test_settings_of_a_dataset(protocol):
+    linked = replace(protocol, per_dataset=(("DD", (("input_link", True),)),))
+    assert {c.input_link for c in linked.configs("DD")} == {True}
+    assert linked.configs("MUTAG") == protocol.grid
+    doubled = replace(protocol, per_dataset=(("DD", (("hidden", 64),)),))
+    assert len(doubled.configs("DD")) == 8
+
+
+def test_table3_has_the_published_settings_of_every_system():
+    table = PROTOCOLS["table3"]
+    assert (table.folds, table.seeds, table.epochs, table.patience) == (1, 10, 1000, 50)
+    assert {name for name, _, _ in table.grids} == set(table.systems) == set(NODE_SYSTEMS)
+    assert len(table.configs("Cora", "SEP-N")) == 128
+    layers = {
+        data: dict(table.configs(data, "GCNII")[0].extra)["layers"] for data in table.datasets
+    }
+    assert layers == {"Cora": 64, "CiteSeer": 32, "PubMed": 16}
+    assert dict(table.configs("PubMed", "GAT")[0].extra)["out_heads"] == 8
+    assert "out_heads" not in dict(table.configs("Cora", "GAT")[0].extra)
+
+
+def test_a_random_tree_controls_every_table_of_nodes():
+    for name in ("table3", "table4", "tableA1", "sepn-ablation", "sepn-search"):
+        units = PROTOCOLS[name].units(["Cora"], ["SEP-N"], seeds=1)
+        trees = [unit.tree for unit in units]
+        assert set(trees) == {"best", "random"}
+        assert trees.count("best") == trees.count("random")
+
+
+def test_a_search_of_128_configurations_on_two_datasets():
+    units = PROTOCOLS["sepn-search"].units(["Cora", "CiteSeer"], trees=["best"])
+    assert len(units) == len({unit.key for unit in units}) == 2 * 128 * 10
+
+
+def test_rows_of_the_ablation_are_named():
+    table = PROTOCOLS["sepn-ablation"]
+    plain, *changed = (dict(config.extra) for config in table.grid)
+    assert plain["name"] == "as published"
+    assert set(plain) == {"name", "pool_dropout"}
+    names = [extra["name"] for extra in changed]
+    assert list(dict.fromkeys(names)) == list(CHANGES)
+    assert max(names.count(name) for name in CHANGES) == 4
+    assert all(config.weight_decay < 0.02 for config in table.grid)
+
+
+@pytest.mark.parametrize("name", ["table3", "table4", "tableA1"])
+def test_quick_nodes_are_few(name):
+    quick = PROTOCOLS[f"{name}-quick"]
+    assert {unit.dataset for unit in quick.units()} == {"Cora"}
+    assert {unit.system for unit in quick.units()} == set(quick.systems)
+    assert len(quick.units()) <= 20
+    assert quick.digest != PROTOCOLS[name].digest
+
+
+@pytest.mark.parametrize("name", ["table1", "table2"])
+def test_quick_is_small_and_has_its_own_name(name):
+    quick = PROTOCOLS[f"{name}-quick"]
+    assert len(quick.units()) <= 80
+    assert quick.epochs * (quick.steps or 1000) <= 1000
+    assert quick.digest != PROTOCOLS[name].digest
+
+
+def test_digest_covers_the_rules_and_nothing_else(protocol):
+    rules = {"folds": 5, "epochs": 9, "patience": 9, "steps": 9, "full_pass": (), "clip": 9.0}
+    others = {"datasets": ("DD",), "systems": (), "trees": ("paper",), "grid": (Config(),)}
+    digests = {replace(protocol, **{rule: value}).digest for rule, value in rules.items()}
+    assert len(digests | {protocol.digest}) == len(rules) + 1
+    for name, value in {**others, "seeds": 3, "title": ""}.items():
+        assert replace(protocol, **{name: value}).digest == protocol.digest
+
+
+def test_digest_is_the_same_everywhere():
+    """Committed results carry it: rules do not change under a name that has results."""
+    assert Protocol("p", "", "graphs", (), ()).digest == "d74655460ded"

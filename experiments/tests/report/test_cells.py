@@ -1,0 +1,111 @@
+"""Cells of tables with a row a name, and of systems with grids of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pandas")
+
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.report.cells import Line, cells, matched, own_rows
+from sepool_experiments.report.stats import RULES
+from sepool_experiments.results.lines import RunInfo
+from sepool_experiments.results.rows import Rows, Writer
+
+
+@pytest.fixture
+def rows(tmp_path, result):
+    def make(name, units):
+        table = PROTOCOLS[name]
+        with Writer(tmp_path, table, RunInfo.now(table, "cpu", "replicas")) as writer:
+            for unit in units:
+                writer.add(result(unit))
+        return Rows.read(tmp_path)
+
+    return make
+
+
+def test_a_row_a_number_of_blocks(rows):
+    table = PROTOCOLS["table4"]
+    found = rows("table4", table.units(["Cora"], ["SEP-N"], ["best"], seeds=1))
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    for depth in "12345":
+        cell = by_line[Line("SEP-N", "best", variant=depth)]
+        assert len(cell.rows) == 20
+        assert cell.expected == 200
+        assert set(cell.rows["blocks"]) == {int(depth)}
+        assert cell.published is not None
+    assert len(by_line[Line("g-U-Nets", variant="2")].rows) == 0
+    assert Line("g-U-Nets", variant="1") not in by_line
+
+
+def test_every_system_has_its_own_grid(rows):
+    table = PROTOCOLS["table3"]
+    units = table.units(["Cora"], ["GCN", "SGC"], seeds=2)
+    found = rows("table3", units)
+    assert len(own_rows(table, found)) == len(units) == 12
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    assert (by_line[Line("GCN")].expected, by_line[Line("SGC")].expected) == (10, 50)
+    assert by_line[Line("SEP-N", "random")].expected == 1280
+
+
+def test_a_longer_search_wins_no_comparison(rows):
+    table = PROTOCOLS["table1"]
+    units = [
+        *table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2),
+        *table.units(["MUTAG"], ["SEP-G"], ["random"], seeds=2, configs=[3, 5]),
+    ]
+    by_line = {c.line: c for c in cells(table, rows("table1", units)) if c.dataset == "MUTAG"}
+    best, control = (by_line[Line("SEP-G", tree)] for tree in ("best", "random"))
+    shared = {str(table.configs("MUTAG")[place]) for place in (3, 5)}
+    for some in matched(best, control, "strict"):
+        assert set(some.configs) <= shared
+    assert not set(best.selected["strict"].configs) <= shared
+
+
+def test_a_few_trainings_share_no_configuration(rows):
+    """One side has all of two configurations, the other one of them and a part of the second."""
+    table = PROTOCOLS["table1"]
+    short = table.units(["MUTAG"], ["SEP-G"], ["random"], seeds=2, configs=[3, 5])
+    third = str(table.configs("MUTAG")[3])
+    fifth = [unit for unit in short if str(unit.config) != third]
+    units = [
+        *table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=3, configs=[3, 5]),
+        *(unit for unit in short if str(unit.config) == third),
+        *fifth[:7],
+    ]
+    by_line = {c.line: c for c in cells(table, rows("table1", units)) if c.dataset == "MUTAG"}
+    best, control = (by_line[Line("SEP-G", tree)] for tree in ("best", "random"))
+    for one in (some for rule in RULES for some in matched(best, control, rule)):
+        assert (one.configs, one.seeds, one.folds) == ((third,), 2, 10)
+
+
+def test_more_seeds_than_asked_for_complete_nothing(rows):
+    table = PROTOCOLS["table1-quick"]
+    units = table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2, configs=[0])
+    (cell,) = (c for c in cells(table, rows("table1-quick", units)) if len(c.rows))
+    assert (len(cell.rows), cell.trained, cell.expected) == (20, 10, 20)
+    assert not cell.complete
+
+
+def test_a_grid_that_was_cut_off_is_in_no_comparison(rows):
+    table = PROTOCOLS["table3"]
+    units = table.units(["Cora"], ["GCN", "SGC"], seeds=3)
+    cut = [u for u in units if u.system == "SGC" and u.seed == 2][:-1]
+    found = rows("table3", [u for u in units if u.system == "GCN" or u.seed < 2] + cut)
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    gcn, sgc = matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")
+    assert (gcn.seeds, sgc.seeds) == (3, 2)
+    found = found[(found["system"] == "GCN") | (found["seed"] == 2)]
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    assert matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")[1] is None
+
+
+def test_systems_with_grids_of_their_own_choose_from_them(rows):
+    table = PROTOCOLS["table3"]
+    found = rows("table3", table.units(["Cora"], ["GCN", "SGC"], seeds=2))
+    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    gcn, sgc = by_line[Line("GCN")], by_line[Line("SGC")]
+    for one, cell in zip(matched(gcn, sgc, "customary"), (gcn, sgc), strict=True):
+        assert one.configs == cell.selected["customary"].configs
+        assert one.accuracy.equals(cell.selected["customary"].accuracy)

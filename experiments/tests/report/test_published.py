@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.report.published import Published, citation, published
+
+
+def test_every_cell_of_table1_and_table2():
+    table1, table2 = PROTOCOLS["table1"], PROTOCOLS["table2"]
+    for dataset in table1.datasets:
+        assert all(published("table1", system, dataset) for system in table1.systems)
+        for conv in ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE"):
+            assert published("table2", f"SEP-G-{conv}", dataset)
+        assert published("table2", "SEP-G-GCN", dataset) == published("table1", "SEP-G", dataset)
+    assert table2.systems == ("SEP-G",)
+
+
+def test_every_cell_of_the_tables_of_nodes():
+    from sepool_experiments.report.cells import Line
+
+    depths = {("g-U-Nets", "1")}  # which the paper leaves out
+    for name in ("table3", "table4", "tableA1"):
+        table = PROTOCOLS[name]
+        for dataset in table.datasets:
+            for system in table.systems:
+                for config in table.configs(dataset, system):
+                    line = Line.of(table, system, "", config)
+                    assert (system, line.variant) not in depths
+                    assert published(name, line.name, dataset), line
+
+
+def test_figures():
+    assert published("table1", "SEP-G", "NCI1") == Published(78.35, 0.33)
+    assert published("table1-quick", "SEP-G", "NCI1") == Published(78.35, 0.33)
+    assert published("table3", "SEP-N", "CiteSeer") == Published(72.9, 0.7)
+    assert published("table4", "SEP-N(1)", "CiteSeer") == Published(73.3, 0.6)
+    assert published("tableA1", "GCNII(8)", "PubMed").mean == 79.3
+
+
+def test_what_the_paper_does_not_have():
+    assert published("table1", "SEP-G", "ENZYMES") is None
+    assert published("table1", "Mine", "MUTAG") is None
+    assert published("table99", "SEP-G", "MUTAG") is None
+
+
+def test_citation():
+    assert "Structural Entropy Guided Graph Hierarchical Pooling" in citation()

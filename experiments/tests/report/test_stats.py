@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("pandas")
+pytest.importorskip("scipy")
+
+import pandas as pd
+from scipy import stats
+
+from sepool_experiments.report.stats import (
+    Selected,
+    compare,
+    corrected_t_test,
+    holm,
+    paired_means,
+    select,
+)
+
+
+def rows(*values):
+    """Rows from tuples of configuration, fold, seed, validation accuracy, test accuracy, loss."""
+    names = ["config", "fold", "seed", "val_accuracy", "test_accuracy", "val_loss"]
+    return pd.DataFrame([(*value, 1.0)[:6] for value in values], columns=names)
+
+
+def selected(table, configs=("a",)):
+    """From a fold x seed table."""
+    return Selected(pd.DataFrame(table), configs)
+
+
+class TestSelect:
+    def test_customary_takes_one_configuration_for_all_folds(self):
+        cell = rows(
+            ("a", 0, 0, 0.9, 0.10),
+            ("a", 1, 0, 0.5, 0.20),
+            ("b", 0, 0, 0.8, 0.30),
+            ("b", 1, 0, 0.7, 0.60),
+        )
+        chosen = select(cell, "customary")
+        assert chosen.configs == ("b",)
+        assert chosen.mean == pytest.approx(45)
+
+    def test_strict_chooses_in_every_fold(self):
+        cell = rows(
+            ("a", 0, 0, 0.9, 0.10),
+            ("a", 1, 0, 0.5, 0.20),
+            ("b", 0, 0, 0.8, 0.30),
+            ("b", 1, 0, 0.7, 0.60),
+        )
+        chosen = select(cell, "strict")
+        assert chosen.configs == ("a", "b")
+        assert chosen.accuracy.to_numpy().tolist() == [[0.10], [0.60]]
+
+    @pytest.mark.parametrize("rule", ["customary", "strict"])
+    def test_means_over_seeds_decide(self, rule):
+        cell = rows(
+            ("a", 0, 0, 0.9, 0.1),
+            ("a", 0, 1, 0.5, 0.2),
+            ("b", 0, 0, 0.8, 0.3),
+            ("b", 0, 1, 0.7, 0.5),
+        )
+        chosen = select(cell, rule)
+        assert chosen.configs == ("b",)
+        assert chosen.mean == pytest.approx(40)
+        assert chosen.spread == pytest.approx(100 * np.std([0.3, 0.5], ddof=1))
+
+    @pytest.mark.parametrize("rule", ["customary", "strict"])
+    def test_a_tie_goes_to_the_lower_loss(self, rule):
+        cell = rows(("a", 0, 0, 0.9, 0.1, 2.0), ("b", 0, 0, 0.9, 0.2, 1.0))
+        assert select(cell, rule).configs == ("b",)
+
+    def test_rounding_errors_decide_nothing(self):
+        cell = rows(
+            ("a", 0, 0, 0.1 + 0.2, 0.1, 2.0),
+            ("b", 0, 0, 0.3, 0.2, 1.0),
+        )
+        assert select(cell, "customary").configs == ("b",)
+
+    @pytest.mark.parametrize("rule", ["customary", "strict"])
+    def test_test_accuracy_chooses_nothing(self, rule):
+        cell = rows(
+            ("a", 0, 0, 0.9, 0.1), ("a", 1, 0, 0.9, 0.1), ("b", 0, 0, 0.8, 1), ("b", 1, 0, 0.8, 1)
+        )
+        other = cell.assign(test_accuracy=1 - cell["test_accuracy"])
+        assert select(cell, rule).configs == select(other, rule).configs == ("a",)
+
+    def test_the_order_of_rows_is_irrelevant(self):
+        rng = np.random.default_rng(0)
+        values = [(c, f, s, *rng.random(2)) for c in "abc" for f in range(4) for s in range(3)]
+        cell = rows(*values)
+        mixed = cell.sample(frac=1, random_state=1)
+        for rule in ("customary", "strict"):
+            assert select(cell, rule).mean == pytest.approx(select(mixed, rule).mean, rel=1e-15)
+            assert select(cell, rule).configs == select(mixed, rule).configs
+
+
+class TestUnfinished:
+    def test_a_seed_without_every_fold_does_not_count(self):
+        cell = rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 0, 0.9, 0.8), ("a", 0, 1, 0.9, 0.1))
+        chosen = select(cell, "customary")
+        assert (chosen.seeds, chosen.folds, chosen.mean) == (1, 2, pytest.approx(70))
+
+    def test_a_fold_that_only_others_have_counts_too(self):
+        cell = rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 0, 0.9, 0.8))
+        assert select(cell, "customary", folds=2).seeds == 1
+        assert select(cell, "customary", folds=3) is None
+
+    def test_configurations_compete_on_the_same_seeds(self):
+        """An interrupted run has one more seed of the first configurations."""
+        full = [
+            (c, f, s, 0.5 + (c == "b") / 10, 0.5) for c in "abc" for f in (0, 1) for s in (0, 1)
+        ]
+        more = [("a", 0, 2, 0.99, 0.5), ("a", 1, 2, 0.99, 0.5)]
+        chosen = select(rows(*full, *more), "customary")
+        assert chosen.configs == ("b",)
+        assert chosen.seeds == 2
+
+    def test_two_configurations_with_a_seed_more_each_compete_on_the_others(self):
+        seeds = {"a": (0, 1, 2, 3), "b": (0, 1, 2, 4), "c": (5,)}
+        accuracy = {"a": 0.9, "b": 0.8, "c": 0.95}
+        cell = rows(
+            *(
+                (config, fold, seed, accuracy[config], 0.5)
+                for config, some in seeds.items()
+                for seed in some
+                for fold in (0, 1)
+            )
+        )
+        found = select(cell, "customary")
+        assert (found.configs, list(found.accuracy.columns)) == (("a",), [0, 1, 2])
+
+    def test_a_stray_configuration_does_not_shrink_the_figure(self):
+        full = [(c, f, s, 0.5, 0.5) for c in "abc" for f in (0, 1) for s in range(5)]
+        stray = [("z", 0, 0, 0.99, 0.5), ("z", 1, 0, 0.99, 0.5)]
+        assert select(rows(*full, *stray), "strict").seeds == 5
+
+    def test_nothing(self):
+        assert select(rows(), "customary") is None
+        assert select(rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 1, 0.9, 0.8)), "strict") is None
+
+    def test_one_seed_has_no_spread(self):
+        assert np.isnan(select(rows(("a", 0, 0, 0.9, 0.6)), "strict").spread)
+
+
+class TestInterval:
+    def test_students_t(self):
+        table = np.random.default_rng(0).random((10, 5))
+        low, high = selected(table).interval()
+        means = 100 * table.mean(axis=0)
+        expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
+        assert (low, high) == pytest.approx((expected.low, expected.high))
+
+    @pytest.mark.parametrize("table", [[[0.5]], [[0.5, 0.5]]])
+    def test_without_spread(self, table):
+        assert selected(table).interval() == (50, 50)
+
+
+class TestCompare:
+    def test_folds(self):
+        rng = np.random.default_rng(0)
+        first, second = rng.random((10, 4)), rng.random((10, 4))
+        found = compare(selected(first), selected(second), 10)
+        differences = 100 * (first - second).mean(axis=1)
+        assert found.difference == pytest.approx(differences.mean())
+        assert found.pairs == 10
+        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 10 + 1 / 8) ** 0.5)
+        assert found.p == pytest.approx(corrected_t_test(differences, 1 / 8))
+        assert found.p > stats.ttest_1samp(differences, 0).pvalue
+        assert found.test == "corrected resampled t-test over folds"
+
+    def test_the_folds_that_there_are_by_default(self):
+        rng = np.random.default_rng(0)
+        first, second = selected(rng.random((5, 2))), selected(rng.random((5, 2)))
+        assert compare(first, second) == compare(first, second, 5) != compare(first, second, 10)
+
+    def test_some_folds_of_ten(self):
+        """Eight tenths of the data train, on however many folds that was done."""
+        rng = np.random.default_rng(0)
+        first, second = rng.random((3, 4)), rng.random((3, 4))
+        found = compare(selected(first), selected(second), 10)
+        differences = 100 * (first - second).mean(axis=1)
+        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 3 + 1 / 8) ** 0.5)
+
+    def test_only_what_both_have(self):
+        first = pd.DataFrame([[0.5, 0.6], [0.7, 0.8]], index=[0, 1], columns=[0, 1])
+        second = pd.DataFrame([[0.1], [0.1], [0.1]], index=[0, 1, 2], columns=[1])
+        found = compare(Selected(first, ()), Selected(second, ()), 10)
+        assert found.difference == pytest.approx(60)
+        assert found.pairs == 2
+
+    def test_a_fixed_split(self):
+        rng = np.random.default_rng(0)
+        first, second = rng.random((1, 10)), rng.random((1, 10))
+        found = compare(selected(first), selected(second), 1)
+        assert found.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue)
+        assert found.test == "paired t-test over seeds"
+
+    def test_too_little(self):
+        assert compare(selected([[0.5]]), selected([[0.6]]), 10) is None
+        away = Selected(pd.DataFrame([[0.5], [0.6]], columns=[7]), ())
+        assert compare(selected([[0.5], [0.6]]), away, 10) is None
+
+    def test_equal_systems(self):
+        same = selected([[0.5, 0.6], [0.7, 0.8]])
+        assert compare(same, same, 2).p == 1
+        assert corrected_t_test(np.array([1.0, 1.0]), 0.1) == 0
+
+
+class TestHolm:
+    def test_by_hand(self):
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+        assert holm([]) == []
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+    def test_between_the_plain_p_and_bonferroni(self, p_values):
+        corrected = holm(p_values)
+        for p, q in zip(p_values, corrected, strict=True):
+            assert p <= q <= min(1, p * len(p_values)) + 1e-12 or q == max(corrected)
+            assert q <= 1
+        order = np.argsort(p_values, kind="stable")
+        assert (np.diff(np.array(corrected)[order]) >= 0).all()
+
+
+def test_paired_means_keep_common_units():
+    cell = rows(("a", 0, 0, 0, 0.5), ("a", 0, 0, 0, 0.7), ("a", 1, 0, 0, 0.6))
+    both = paired_means(cell.assign(tree=["best", "random", "best"]), "tree")
+    assert both.shape == (1, 2)
+    assert both["random"].iloc[0] == pytest.approx(70)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from sepool_experiments.report.tables import (
+    Table,
+    csv_text,
+    figure,
+    latex,
+    markdown,
+    signed,
+    write_table,
+)
+
+TABLE = Table(
+    name="t",
+    title="A & B",
+    note="50 % of it.",
+    header=("system", "MUTAG"),
+    rows=(("SEP-G_x", "85.56 ± 1.09"), ("GCN", "missing")),
+    records=({"system": "SEP-G_x", "mean": 85.5612345}, {"system": "GCN", "mean": np.nan, "n": 0}),
+)
+
+
+def test_markdown():
+    assert markdown(TABLE).splitlines() == [
+        "| system  | MUTAG        |",
+        "| ------- | -----------: |",
+        "| SEP-G_x | 85.56 ± 1.09 |",
+        "| GCN     | missing      |",
+    ]
+
+
+def test_csv_has_numbers_and_empty_cells():
+    records = list(csv.DictReader(io.StringIO(csv_text(TABLE))))
+    assert records == [
+        {"system": "SEP-G_x", "mean": "85.5612", "n": ""},
+        {"system": "GCN", "mean": "", "n": "0"},
+    ]
+
+
+def test_latex_is_escaped():
+    text = latex(TABLE)
+    assert r"\caption{A \& B. 50 \% of it.}" in text
+    assert r"SEP-G\_x & 85.56 $\pm$ 1.09 \\" in text
+    assert r"\begin{tabular}{lr}" in text
+
+
+@pytest.mark.parametrize("spread", [np.nan, 0.0])
+def test_figures(spread):
+    assert figure(50.0, spread, " *") == ("50.00 *" if np.isnan(spread) else "50.00 ± 0.00 *")
+    assert figure(np.nan, spread) == "missing"
+
+
+def test_differences():
+    assert [signed(x) for x in (1.234, -1.236, 0.0, -0.0049)] == ["+1.23", "-1.24", "0.00", "0.00"]
+
+
+def test_files(tmp_path):
+    paths = write_table(TABLE, tmp_path / "new")
+    assert [path.name for path in paths] == ["t.md", "t.csv", "t.tex"]
+    assert (tmp_path / "new" / "t.md").read_text(encoding="utf-8").startswith("### A & B\n\n| ")

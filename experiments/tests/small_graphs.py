@@ -1,0 +1,73 @@
+"""A small dataset of random graphs, with trees, as the trainer has it and as PyG has it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+from sepool.graph.edges import pointers
+from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool_experiments.data.graphs import GraphSet
+
+
+def graph_set(count=24, seed=0, labels=True):
+    """Random graphs of 1 to 18 nodes; some have isolated nodes, one has no edges at all."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(3, 19, count)
+    sizes[0] = 1
+    parts = []
+    for i, size in enumerate(sizes):
+        graph = nx.gnp_random_graph(int(size), 0.3, seed=i)
+        edges = np.array(list(graph.edges), np.int64).reshape(-1, 2)
+        both = np.concatenate([edges, edges[:, ::-1]])
+        parts.append(both[np.lexsort((both[:, 1], both[:, 0]))])
+    counts = np.array([len(part) for part in parts])
+    row, col = np.concatenate(parts).T
+    tags = rng.integers(0, 3, sizes.sum()) if labels else None
+    y = rng.integers(0, 2, count)
+    y[:2] = 0, 1
+    return GraphSet("SMALL", sizes, EdgeBlocks(counts, row, col), tags, y)
+
+
+def forest(graphs, height=3):
+    """The trees of a dataset."""
+    import sepool
+
+    ends = pointers(graphs.edges.counts)
+    pairs = np.column_stack([graphs.edges.row, graphs.edges.col])
+    lists = [pairs[a:b][pairs[a:b, 0] < pairs[a:b, 1]] for a, b in pairwise(ends)]
+    batch = sepool.as_graph_batch(lists, num_nodes=graphs.nodes.tolist())
+    return Forest.of(sepool.coding_trees(batch, height))
+
+
+def pyg_graphs(graphs, trees):
+    """The same graphs as a list of PyG's ``Data``."""
+    import torch
+    from torch_geometric.data import Data
+
+    from sepool.pyg.packing import pack_blocks
+
+    blocks = pack_blocks(trees, graphs.edges)
+    nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
+    x = torch.from_numpy(graphs.features())
+    pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
+    return [
+        Data(
+            x=x[nodes[i] : nodes[i + 1]],
+            edge_index=pairs[:, edges[i] : edges[i + 1]],
+            y=torch.tensor([int(graphs.y[i])]),
+            tree=torch.from_numpy(blocks.numbers[blocks.ends[i] : blocks.ends[i + 1]]),
+        )
+        for i in range(len(graphs.y))
+    ]
+
+
+def outputs_and_gradients(model, store, ids):
+    """What a model gives for a batch, and the gradient of every parameter."""
+    batch = store.batch(ids, store.shape(ids))
+    model.zero_grad()
+    out = batch.by_replica(model.forward_prepared(batch))
+    out.square().sum().backward()
+    return [out.detach(), *(parameter.grad.clone() for parameter in model.parameters())]

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("torch_geometric")
+
+from typer.testing import CliRunner
+
+from sepool.cli import app as cli
+from sepool_experiments import backends as engines
+from sepool_experiments.backends.run import RunInfo
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.results.rows import Writer, finished
+
+HERE, TRAINER = str(Path(__file__).parent), "fake_trainer:train"
+SMALL = [
+    *("--datasets", "MUTAG", "--systems", "SEP-G", "--seeds", "1"),
+    *("--folds", "3", "--engine", "processes"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, options, data):
+    """A working folder with data, where the fake trainer trains."""
+    fake = functools.partial(engines.RunOptions, trainer=options.trainer)
+    monkeypatch.setattr(engines, "RunOptions", fake)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SEPOOL_DATA", raising=False)
+    return tmp_path
+
+
+def run(*args: str, code: int = 0):
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_reproduce_and_go_on(folder):
+    first = run("reproduce", "table1", *SMALL, "--configs", "0,2-3", "--device", "cpu")
+    assert "9/9 trainings, " in first.output
+    told = r"all 9 trainings are in results/table1 \(9 now, in \d+\.\d s\); sepool report"
+    assert re.search(rf"{told} --results results\n$", first.output)
+    keys = finished("results", PROTOCOLS["table1"])
+    assert len(keys) == 9
+    again = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
+    assert "9 of 12 trainings are in results/table1 already" in again.output
+    assert "3/3 trainings" in again.output
+    assert keys < finished("results", PROTOCOLS["table1"])
+    done = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
+    assert "12 of 12 trainings are in results/table1 already" in done.output
+    assert done.output.endswith("in results/table1; sepool report --results results\n")
+
+
+def test_one_training(folder):
+    args = ["reproduce", "table1", *SMALL, "--folds", "1", "--configs", "1", "--device", "cpu"]
+    assert "\nthe training is in results/table1 (1 now, in " in run(*args).output
+    assert run(*args).output.startswith("1 of 1 training is in results/table1 already\n")
+
+
+def test_quick_has_its_own_results(folder):
+    run("reproduce", "table1", "--quick", "--engine", "processes", "--device", "cpu", "--out", "r")
+    assert len(finished("r", PROTOCOLS["table1-quick"])) == 20
+    assert not (folder / "r" / "table1").exists()
+
+
+def test_a_dataset_that_only_lies_in_the_folder(folder):
+    raw = folder / "data" / "TU" / "MUTAG" / "raw"
+    for path in raw.iterdir():
+        path.rename(path.with_name(path.name.replace("MUTAG", "PATHS")))
+    raw.parent.rename(raw.parents[1] / "PATHS")
+    args = ("--datasets", "PATHS", "--systems", "SEP-G", "--seeds", "1", "--configs", "1")
+    run("reproduce", "table1", *args, "--engine", "processes", "--device", "cpu")
+    assert len(finished("results", PROTOCOLS["table1"])) == 10
+    wrong = run("reproduce", "table1", "--datasets", "PATSH", "--device", "cpu", code=2)
+    assert "unknown dataset 'PATSH'; did you mean PATHS" in wrong.output
+    told = run("report")
+    assert re.search(r"\| +PATHS +\|", told.stdout)
+    assert "wrote" not in told.stdout
+    assert re.search(r"^wrote report/report.md and \d+ more\n$", told.stderr)
+
+
+def test_data_by_environment(folder, monkeypatch):
+    (folder / "data").rename(folder / "elsewhere")
+    monkeypatch.setenv("SEPOOL_DATA", "elsewhere")
+    run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (["table9"], "unknown protocol 'table9'; did you mean table4 or table3 or"),
+            (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G or"),
+            (["released", "--quick"], "released has no short trial; take less with --folds"),
+            (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
+            (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
+            (["table1", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
+            (["table1", "--folds", "11"], "--folds 11 goes beyond the 10 there are"),
+            (["table1", "--configs", "3-16"], "--configs 3-16 goes beyond the 16 there are"),
+            (["table1", "--seeds", "some"], "--seeds takes a count (3) or a list (0,4-6), got"),
+            (["table1", "--seeds", "0"], "--seeds 0 chooses nothing"),
+            (["table1", "--seeds", "9" * 20], "--seeds 99999999999999999999 chooses more than"),
+            (["table1", "--seeds", "0-" + "9" * 20], "--seeds 0-99999999999999999999 chooses more"),
+            (["table1", "--folds", "9" * 20], "--folds 99999999999999999999 goes beyond the 10"),
+            (["figure3", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
+            (["figure4", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
+            (["table1", "--device", "cuda:63"], "device 'cuda:63' is not there; torch sees cpu"),
+        ],
+    )
+    def test_one_line_and_exit_code_2(self, folder, args, message):
+        args = [*args] if "--engine" in args else [*args, "--engine", "processes"]
+        result = run("reproduce", *args, code=2)
+        assert result.output.startswith(f"sepool: {message}"), result.output
+        assert len(result.output.splitlines()) == 1
+        assert not (folder / "results").exists()
+
+    def test_folds_that_do_not_partition(self, folder):
+        (folder / "data" / "splits" / "MUTAG" / "test_idx-4.txt").write_text("0\n13\n")
+        output = run("reproduce", "table1", *SMALL, code=2).output
+        start = "sepool: the folds of MUTAG do not partition its 20 graphs: "
+        assert output == start + "graph 0 is in 2 test folds\n"
+        assert not (folder / "results").exists()
+
+    def test_results_of_another_protocol(self, folder, units, result, protocol):
+        info = RunInfo.now(protocol, "cpu", "test")
+        with Writer("results", protocol, info) as writer:
+            writer.add(result(units[0]))
+        path = folder / "results" / "table1" / "MUTAG.jsonl"
+        path.write_text(path.read_text().replace(protocol.digest, "0123456789ab"))
+        output = run("reproduce", "table1", *SMALL, code=2).output
+        assert output.startswith("sepool: results/table1/MUTAG.jsonl holds results of another")
+        assert len(output.splitlines()) == 1
+
+    def test_results_of_other_folds(self, folder):
+        run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
+        splits = folder / "data" / "splits" / "MUTAG"
+        for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
+            (splits / f"test_idx-{fold}.txt").write_text(text)
+        args = ["reproduce", "table1", *SMALL, "--configs", "2", "--device", "cpu"]
+        output = run(*args, code=2).output
+        assert "sepool: results/table1/MUTAG.jsonl holds results of other graphs or folds" in output
+        run(*args, "--out", "others")
+
+    def test_trees_of_a_package_that_is_missing(self, folder, monkeypatch):
+        monkeypatch.setattr("sepool.integrations.tgp.MISSING", ModuleNotFoundError("no tgp"))
+        output = run("reproduce", "table1", *SMALL, "--trees", "released", code=1).output
+        assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
+
+    def test_results_that_another_process_writes(self, folder, protocol):
+        with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test"), ["MUTAG"]):
+            output = run("reproduce", "table1", *SMALL, "--device", "cpu", code=2).output
+        assert "sepool: another process writes to results/table1/MUTAG.jsonl" in output
+
+    def test_no_data_and_no_network(self, folder, monkeypatch):
+        datasets = pytest.importorskip("torch_geometric.datasets")
+
+        def offline(*_):
+            raise OSError("offline")
+
+        monkeypatch.setattr(datasets, "TUDataset", offline)
+        args = ["--datasets", "NCI1", "--engine", "processes"]
+        output = run("reproduce", "table1", *args, code=2).output
+        assert output.startswith("sepool: no data for NCI1 in data and no download (offline)")
+        assert len(output.splitlines()) == 1
+
+    def test_list_and_report(self, folder):
+        assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
+        assert "--against takes 'paper'" in run("report", "--against", "me", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [("systems", "SEP-G "), ("datasets", "MUTAG "), ("protocols", "table1-quick ")],
+)
+def test_list(what, line):
+    assert any(text.startswith(line) for text in run("list", what).output.splitlines())
+
+
+def test_thousands_have_commas_but_years_have_none():
+    protocols = run("list", "protocols").output
+    assert re.search(r"^table1 +145,600 ", protocols, re.M)
+    assert re.search(r"^table3 +8,370 ", protocols, re.M)
+    assert re.search(r"^SEP-G .* 2022 ", run("list", "systems").output, re.M)
+
+
+def test_errors_are_said_with_json_as_well(folder):
+    done = run("reproduce", "table9", "--json", code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("sepool: unknown protocol 'table9'; ")
+
+
+def test_lists_as_json():
+    systems = json.loads(run("list", "systems", "--json").stdout)
+    sep_g = next(row for row in systems if row["system"] == "SEP-G")
+    assert (sep_g["tree"], sep_g["year"], sep_g["classifies"]) == (True, 2022, "graphs")
+    protocols = json.loads(run("list", "protocols", "--json").stdout)
+    table1 = next(row for row in protocols if row["protocol"] == "table1")
+    assert table1["trainings"] == len(PROTOCOLS["table1"].units())
+
+
+def test_outcome_as_json(folder):
+    args = ["reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu", "--json"]
+    outcome = {"protocol": "table1", "trainings": 3, "results": "results/table1", "files": []}
+    for trained in (3, 0):
+        done = run(*args)
+        assert done.stderr == ""
+        found = json.loads(done.stdout)
+        assert 0 <= found.pop("seconds") < 600
+        assert found == {**outcome, "trained_now": trained}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of another kind")
+def test_ctrl_c_keeps_what_is_done(folder, units):
+    """Workers die with the command; every line that is there is whole."""
+    args = ["table1", *SMALL, "--configs", "4", "--device", "cpu", "--workers", "2"]
+    code = (
+        "import functools, sys\n"
+        "from sepool_experiments import backends as engines\n"
+        f"make = functools.partial(engines.RunOptions, trainer={TRAINER!r})\n"
+        "engines.RunOptions = make\n"
+        "from sepool.__main__ import main\n"
+        "main()\n"
+    )
+    paths = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "reproduce", *args],
+        env={**os.environ, "PYTHONPATH": paths, "FAKE_SECONDS": "3"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal sends Ctrl-C to all of them
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # even in the background
+    ) as process:
+        path = folder / "results" / "table1" / "MUTAG.jsonl"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (path.exists() and path.read_bytes()):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.endswith("sepool: interrupted\n")
+    assert "Traceback" not in err
+    assert 0 < len(finished("results", PROTOCOLS["table1"])) < 12
+    assert path.read_bytes().endswith(b"\n")

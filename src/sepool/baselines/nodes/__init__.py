@@ -1,4 +1,0 @@
-"""The systems SEP-N is compared with, one small file each; `sepool.bench.node_systems` names them.
-
-Every model can hold replicas that share one graph: features stand side by side, ``(N, R, width)``.
-"""

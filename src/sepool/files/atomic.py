@@ -1,0 +1,61 @@
+"""Output files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+StrPath = str | os.PathLike[str]
+
+
+def check_output(path: StrPath) -> str:
+    """The real path of an output file; fails if no file can be put there.
+
+    Example:
+        >>> check_output("/no/such/folder/tree.json")
+        Traceback (most recent call last):
+        FileNotFoundError: cannot write /no/such/folder/tree.json: no folder /no/such/folder
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {os.fspath(path)}: no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"cannot write {os.fspath(path)}: the folder {folder} is not writable"
+        )
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise ValueError(f"cannot write {os.fspath(path)}: it exists and is not a regular file")
+    return target
+
+
+@contextmanager
+def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
+    """Opens a file that appears whole when the block ends, or not at all when it fails.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     with atomic_write(Path(folder, "note.txt")) as file:
+        ...         _ = file.write(b"all of it")
+        ...     Path(folder, "note.txt").read_text()
+        'all of it'
+    """
+    target = check_output(path)
+    draft = f"{target}.{os.urandom(4).hex()}.tmp"
+    try:
+        with open(draft, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    except OSError as error:
+        if error.filename != draft:
+            raise
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # as it is known
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)

@@ -1,0 +1,35 @@
+"""PyG ``Data`` objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sepool.graph.edges import Edges, as_weights
+from sepool.graph.numpy import count_nodes, whole_ids
+
+
+def from_pyg(data: Any, weight: str | None, symmetrise: bool) -> Edges:
+    """A PyG ``Data``: ``edge_index`` with ``edge_weight``, or ``edge_attr`` if it has one axis."""
+    edge_index = getattr(data, "edge_index", None)
+    if edge_index is None:
+        raise ValueError(f"{type(data).__name__} has no edge_index; pass a homogeneous PyG Data")
+    ids = _numpy(edge_index)
+    if ids.ndim != 2 or len(ids) != 2 or ids.dtype.kind not in "iu":
+        raise ValueError(
+            f"edge_index must be integers of shape (2, m), got {ids.dtype} {ids.shape}"
+        )
+    ids = whole_ids(ids)
+    w = data.edge_weight
+    if w is None and data.edge_attr is not None and data.edge_attr.ndim == 1:
+        w = data.edge_attr
+    if w is not None:
+        w = as_weights(_numpy(w), ids.shape[1])
+    n = data.num_nodes
+    return Edges(ids[0], ids[1], w, count_nodes(ids) if n is None else n, both=not symmetrise)
+
+
+def _numpy(tensor: Any) -> NDArray[Any]:
+    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    return array

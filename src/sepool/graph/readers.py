@@ -1,0 +1,52 @@
+"""Choice of the reader for an object, by the package its class comes from.
+
+None of these packages is imported here, and a reader is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from sepool.graph.edges import Edges
+
+Reader = Callable[[Any, "str | None", bool], Edges]
+# Package: an attribute that only its graphs have, and the function that reads them.
+_READERS = {
+    "networkx": ("is_directed", "sepool.graph.networkx:from_networkx"),
+    "igraph": ("is_directed", "sepool.graph.igraph:from_igraph"),
+    "scipy": ("tocoo", "sepool.graph.scipy:from_scipy"),
+    "torch_geometric": ("is_undirected", "sepool.graph.pyg:from_pyg"),
+}
+_WITH_ATTRIBUTES = ("networkx", "igraph")
+
+
+def package_of(graph_class: type[Any]) -> str | None:
+    """The package whose reader takes objects of this class, from the class or one of its bases.
+
+    Example:
+        >>> import networkx as nx
+        >>> package_of(nx.DiGraph), package_of(dict)
+        ('networkx', None)
+    """
+    for base in graph_class.__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in _READERS:
+            return package if hasattr(graph_class, _READERS[package][0]) else None
+    return None
+
+
+def reader(graph_class: type[Any]) -> Reader | None:
+    """The function that reads objects of this class, or None."""
+    package = package_of(graph_class)
+    if package is None:
+        return None
+    module, _, function = _READERS[package][1].partition(":")
+    found: Reader = getattr(import_module(module), function)
+    return found
+
+
+def has_attributes(graph_class: type[Any]) -> bool:
+    """True if edges of such graphs have named attributes, one of which holds the weights."""
+    return package_of(graph_class) in _WITH_ATTRIBUTES

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+import sys
+from importlib import metadata
+
+import pytest
+
+import sepool
+
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner
+
+from sepool.cli import app as cli
+
+
+def run(*args: str, code: int = 0):
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_what_is_installed():
+    rows = dict(line.split(maxsplit=1) for line in run("doctor").output.splitlines())
+    assert rows["sepool"] == sepool.__version__ == metadata.version("sepool")
+    assert rows["python"] == sys.version.split()[0]
+    assert rows["core"].endswith("threads")
+    assert {"numpy", "torch", "torch-geometric", "networkx", "igraph", "ray"} <= set(rows)
+
+
+def test_says_how_to_get_what_is_missing(monkeypatch):
+    def version(package):
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setitem(sys.modules, "sepool._core", None)
+    monkeypatch.delattr(sepool, "_core", raising=False)
+    output = run("doctor", code=1).output
+    assert "missing: pip install 'sepool[torch]'" in output
+    assert "broken: " in output
+
+
+def test_json():
+    rows = json.loads(run("doctor", "--json").output)
+    assert rows["sepool"] == sepool.__version__
+    assert rows["typer"] == metadata.version("typer")

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import sepool
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from typer.testing import CliRunner
+
+from sepool.cli import app as cli
+
+BRIDGE = "ann bob\nbob cat\ncat ann\ncat dan\ndan eve\neve fay\nfay dan\n"
+
+
+@pytest.fixture
+def graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.txt").write_text(BRIDGE)
+    return "graph.txt"
+
+
+def run(*args: str, code: int = 0):
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_summary(graph):
+    lines = run("tree", graph).output.splitlines()
+    assert lines[0] == "graph.txt: 6 nodes, 7 edges"
+    assert lines[1].startswith("height 2, method best, ")
+    assert lines[2] == "entropy 1.6995 bits, 33.5% less than without clusters (2.5567)"
+    assert lines[3].split() == ["level", "clusters", "smallest", "median", "largest"]
+    assert lines[4].split() == ["1", "2", "3", "3", "3"]
+
+
+def test_json(graph):
+    summary = json.loads(run("tree", graph, "--height", "3", "--seed", "5", "--json").output)
+    assert summary["graph"] == "graph.txt"
+    assert (summary["nodes"], summary["edges"], summary["height"]) == (6, 7, 3)
+    assert (summary["method"], summary["seed"]) == ("best", 5)
+    assert summary["entropy"] <= 1.6996
+    assert summary["one_dimensional_entropy"] == pytest.approx(2.5567, abs=5e-5)
+    assert summary["seconds"] >= 0
+    assert [level["level"] for level in summary["levels"]] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
+def test_output(graph, name):
+    run("tree", graph, "-o", name)
+    tree = sepool.CodingTree.load(name)
+    assert tree.names == ("ann", "bob", "cat", "dan", "eve", "fay")
+    assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_labels(graph):
+    run("tree", graph, "--height", "3", "--method", "fast", "--labels", "labels.csv")
+    with open("labels.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["node", "level_1", "level_2"]
+    assert [row[0] for row in rows[1:]] == ["ann", "bob", "cat", "dan", "eve", "fay"]
+    assert all(0 <= int(row[2]) <= int(row[1]) for row in rows[1:])
+
+
+def test_weights_and_loops(tmp_path):
+    path = tmp_path / "graph.txt"
+    path.write_text("0 1 3\n1 2 1\n2 2 5\n")
+    entropies = [
+        json.loads(run("tree", str(path), "--json", *options).output)["one_dimensional_entropy"]
+        for options in ([], ["--unweighted"], ["--self-loops"])
+    ]
+    assert entropies[1] == 1.5
+    assert len(set(entropies)) == 3
+
+
+def test_a_graph_without_edges(graph):
+    with open(graph, "w") as file:
+        file.write("lonely\n")
+    assert "1 node, 0 edges" in run("tree", graph, "--height", "1").output
+
+
+def test_says_what_it_wrote(graph):
+    assert "wrote" not in run("tree", graph).output
+    options = ["-o", "tree.json", "--labels", "labels.csv"]
+    assert run("tree", graph, *options).output.endswith("\nwrote tree.json, labels.csv\n")
+    summary = json.loads(run("tree", graph, *options, "--json").output)
+    assert summary["files"] == ["tree.json", "labels.csv"]
+    assert json.loads(run("tree", graph, "--json").output)["files"] == []
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (["nothing.txt"], "sepool: nothing.txt: No such file or directory"),
+            (["."], "sepool: .: Is a directory"),
+            (["nothing.txt", "--height", "0"], "sepool: height must be 1 to 64, got 0"),
+            (["graph.txt", "--method", "magic"], "sepool: method must be one of"),
+            (["graph.txt", "-o", "tree.txt"], "sepool: a tree file ends in .json or .npz"),
+            (["graph.txt", "-o", "no/tree.json"], "sepool: cannot write no/tree.json: no folder"),
+            (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),
+        ],
+    )
+    def test_one_line_and_exit_code_2(self, graph, args, message):
+        result = run("tree", *args, code=2)
+        assert result.output.startswith(message)
+        assert len(result.output.splitlines()) == 1
+        assert os.listdir() == ["graph.txt"]
+
+    def test_malformed_line(self, graph):
+        with open(graph, "a") as file:
+            file.write("ann bob heavy\n")
+        assert run("tree", graph, "-o", "tree.json", code=2).output.startswith(
+            "sepool: graph.txt:8: "
+        )
+        assert not os.path.exists("tree.json")
+
+    def test_sums_that_are_too_large_name_the_file(self, graph):
+        with open(graph, "w") as file:
+            file.write("a b 1e308\nb c 1e308\n")
+        output = run("tree", graph, code=2).output
+        assert output == (
+            "sepool: graph.txt: the weights add up to more than a quarter of the largest double\n"
+        )
+
+    @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
+    def test_a_tree_is_no_graph(self, graph, name):
+        run("tree", graph, "-o", name)
+        output = run("tree", name, code=2).output
+        assert output.startswith(f"sepool: {name} is a coding tree, not a graph; ")
+        assert f"'sepool plot {name} --graph GRAPH'" in output
+        assert len(output.splitlines()) == 1
+
+    def test_a_graph_may_be_called_like_a_tree(self, graph):
+        os.rename(graph, "graph.json")
+        assert run("tree", "graph.json").output.startswith("graph.json: 6 nodes")
+
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (["--labels", "graph.txt"], "--labels would overwrite the graph graph.txt; choose"),
+            (["-o", "./graph.txt"], "-o would overwrite the graph graph.txt; choose another name"),
+            (["--plot", "link.txt"], "--plot would overwrite the graph graph.txt; choose"),
+            (["-o", "x.json", "--labels", "x.json"], "-o and --labels are both x.json; give each"),
+            (["--labels", "x.png", "--plot", "./x.png"], "--labels and --plot are both x.png;"),
+        ],
+    )
+    def test_no_file_is_written_twice_or_over_the_input(self, graph, args, message):
+        os.symlink(graph, "link.txt")
+        output = run("tree", graph, *args, code=2).output
+        assert output.startswith(f"sepool: {message}")
+        assert len(output.splitlines()) == 1
+        with open(graph) as file:
+            assert file.read() == BRIDGE
+        assert sorted(os.listdir()) == ["graph.txt", "link.txt"]
+
+    def test_a_folder_that_is_not_writable_is_noticed_before_the_search(self, graph, monkeypatch):
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        output = run("tree", "nothing.txt", "-o", "tree.json", code=2).output
+        assert output.startswith("sepool: cannot write tree.json: ")
+        assert len(output.splitlines()) == 1
+
+    def test_debug_shows_the_traceback(self, graph):
+        result = run("tree", graph, "--height", "0", "--debug", code=2)
+        assert "Traceback" in result.output
+        assert "sepool: height must be" in result.output
+
+
+@pytest.mark.parametrize("option", [["-o", "out.json"], ["-o", "out.npz"], ["--labels", "out.csv"]])
+@pytest.mark.parametrize(
+    ("failure", "code", "message"),
+    [
+        (OSError("disk full"), 1, "sepool: OSError: disk full (--debug shows where)\n"),
+        (KeyboardInterrupt(), 130, "sepool: interrupted\n"),
+    ],
+)
+def test_failures_leave_nothing_half_written(graph, monkeypatch, option, failure, code, message):
+    def fail(*_):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        assert run("tree", graph, *option, code=code).output == message
+    assert os.listdir() == ["graph.txt"]
+
+
+def test_as_a_process(graph):
+    command = [sys.executable, "-m", "sepool", "tree", graph, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["nodes"] == 6
+    assert done.stderr == ""

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from tests.shapes import same
+
+from sepool import Graph, as_graph
+
+
+def test_rows_are_sorted_and_hold_both_directions():
+    graph = as_graph(np.array([[2, 0], [1, 0]]))
+    assert graph.indptr.tolist() == [0, 2, 3, 4]
+    assert graph.indices.tolist() == [1, 2, 0, 0]
+    assert repr(graph) == "Graph(nodes=3, edges=2)"
+    assert graph.total_volume == 4
+
+
+def test_repeated_edges_add_up():
+    u, v, w = as_graph([(0, 1), (1, 0), (1, 2)]).edges()
+    assert (u.tolist(), v.tolist(), w.tolist()) == ([0, 1], [1, 2], [2, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, np.uint64, ">i8", float])
+def test_ids_of_any_number_type(dtype):
+    edges = np.array([[0, 1], [1, 2]], dtype)
+    edges.flags.writeable = False
+    assert same(as_graph(edges), as_graph([(0, 1), (1, 2)]))
+
+
+def test_strided_and_fortran_arrays():
+    edges = np.array([[0, 1, 9], [1, 2, 9]])
+    assert same(as_graph(edges[:, :2]), as_graph([(0, 1), (1, 2)]))
+    assert same(as_graph(np.asfortranarray(edges[:, :2])), as_graph([(0, 1), (1, 2)]))
+
+
+def test_three_ways_to_give_weights_agree():
+    edges, weights = np.array([[0, 1], [1, 2]]), [0.5, 1.25]
+    graph = as_graph((edges, weights))
+    assert same(graph, as_graph(np.column_stack([edges, weights])))
+    assert same(graph, as_graph([(0, 1, 0.5), (1, 2, 1.25)]))
+    assert graph.degrees().tolist() == [0.5, 1.75, 1.25]
+    assert as_graph((edges, weights), weight=None).degrees().tolist() == [1, 2, 1]
+
+
+def test_num_nodes_adds_isolated_nodes():
+    assert as_graph([(0, 1)], num_nodes=4).degrees().tolist() == [1, 1, 0, 0]
+    assert as_graph([], num_nodes=1).num_nodes == 1
+    assert as_graph(np.empty((0, 2), int), num_nodes=np.int64(2)).num_edges == 0
+
+
+def test_self_loops_are_dropped_unless_asked_for():
+    edges = [(0, 0, 3.0), (0, 1, 1.0)]
+    assert as_graph(edges).degrees().tolist() == [1, 1]
+    assert as_graph(edges, self_loops=True).degrees().tolist() == [7, 1]
+    assert as_graph(edges, self_loops=True).num_edges == 1
+
+
+def test_zero_weights_are_no_edges():
+    assert as_graph([(0, 1, 0.0), (1, 2, 1.0)]).num_edges == 1
+
+
+def test_a_graph_is_returned_as_it_is():
+    graph = as_graph([(0, 1)])
+    assert as_graph(graph) is graph
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("indptr", [0, 1, 2]),
+        ("indices", np.array([1 + 2**32, 0])),
+        ("weights", np.array([1.9, 1.9])),
+        ("loops", np.array([0, 1], np.uint64)),
+    ],
+)
+def test_arrays_of_other_types_are_not_cut(name, array):
+    arrays = {"indptr": np.array([0, 1, 2], np.int64), "indices": np.array([1, 0], np.int32)}
+    with pytest.raises(TypeError, match=f"{name} must be an array of int"):
+        Graph(**{**arrays, name: array})
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
+    def test_weights(self, weight):
+        with pytest.raises(ValueError, match=f"weight {weight:g}".replace("+", r"\+")):
+            as_graph([(0, 1, 1.0), (1, 2, weight)])
+
+    def test_weights_that_overflow(self):
+        with pytest.raises(ValueError, match="add up"):
+            as_graph([(0, 1, 1e308), (1, 2, 1e308)])
+
+    def test_ids_out_of_range(self):
+        with pytest.raises(ValueError, match="node 3, but the graph has 3 nodes"):
+            as_graph([(0, 1), (1, 3)], num_nodes=3)
+
+    def test_negative_ids(self):
+        with pytest.raises(ValueError, match="node -1"):
+            as_graph([(0, 1), (-1, 0)])
+
+    @pytest.mark.parametrize("bad", [0.5, np.nan, np.inf, 1e300])
+    def test_ids_that_are_no_whole_numbers(self, bad):
+        with pytest.raises(ValueError, match=r"whole numbers, got (0.5|nan|inf|1e\+300)"):
+            as_graph(np.array([[0, bad]]))
+
+    def test_too_many_nodes(self):
+        with pytest.raises(ValueError, match="10000000001"):
+            as_graph([(0, 10**10)])
+
+    @pytest.mark.parametrize("empty", [[], np.empty((0, 2), int), np.empty((0, 3))])
+    def test_no_nodes(self, empty):
+        with pytest.raises(ValueError, match="no nodes"):
+            as_graph(empty)
+
+    @pytest.mark.parametrize("count", [0, -1])
+    def test_impossible_num_nodes(self, count):
+        with pytest.raises(ValueError, match=f"num_nodes must be at least 1, got {count}"):
+            as_graph([], num_nodes=count)
+
+    def test_num_nodes_that_is_no_number(self):
+        with pytest.raises(TypeError, match="num_nodes must be a whole number, got 'a'"):
+            as_graph([(0, 1)], num_nodes="a")
+
+    def test_the_weight_that_is_no_number(self):
+        with pytest.raises(TypeError, match="edge weights must be real numbers, got 'x'"):
+            as_graph(([(0, 1), (1, 2)], [1, "x"]))
+
+    def test_names_of_weights_where_there_are_none(self):
+        with pytest.raises(
+            ValueError, match="leave it out for a list, or pass None to ignore weights"
+        ):
+            as_graph([(0, 1)], weight="w")
+
+    def test_edge_index_of_shape_2_m(self):
+        with pytest.raises(ValueError, match=r"\(2, 5\); transpose it"):
+            as_graph(np.zeros((2, 5), int))
+
+    def test_dense_matrix(self):
+        with pytest.raises(ValueError, match=r"\(4, 4\); for an adjacency matrix"):
+            as_graph(np.zeros((4, 4)))
+
+    @pytest.mark.parametrize(
+        "edges",
+        [
+            [[0, 1, 2], [1, 2, 0]],
+            [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+            [[0.0, 1, 1], [1, 0, 1], [1, 1, 0]],
+            [[0.0, 5], [5, 0]],
+        ],
+        ids=["ends", "matrix", "matrix of floats", "two nodes"],
+    )
+    def test_that_could_be_something_else(self, edges):
+        with pytest.raises(ValueError, match=r"could hold edges.* be an adjacency"):
+            as_graph(np.array(edges))
+
+    def test_of_three_weighted_edges(self):
+        assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
+        assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
+        assert as_graph(np.array([[0, 1], [1, 0]])).num_nodes == 2
+        assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # a list says what its rows are
+
+    @pytest.mark.parametrize("edges", [np.arange(4), np.zeros((2, 2, 2), int), 7 * np.ones((3, 1))])
+    def test_other_shapes(self, edges):
+        with pytest.raises(ValueError, match="one edge a row"):
+            as_graph(edges)
+
+    def test_ragged_rows(self):
+        with pytest.raises(ValueError, match="all of one length"):
+            as_graph([(0, 1), (1, 2, 3)])
+
+    @pytest.mark.parametrize("edges", [[("a", "b")], [(True, False)], [(0, 1j)], [(0, None)]])
+    def test_ids_of_the_wrong_kind(self, edges):
+        with pytest.raises(TypeError, match="node ids must be whole numbers"):
+            as_graph(edges)
+
+    def test_weights_of_the_wrong_length(self):
+        with pytest.raises(ValueError, match=r"expected 2 weights, one an edge, got shape \(3,\)"):
+            as_graph(([(0, 1), (1, 2)], [1, 2, 3]))
+
+    @pytest.mark.parametrize("weights", [["a", "b"], [1j, 0], [None, 1]])
+    def test_weights_of_the_wrong_kind(self, weights):
+        with pytest.raises(TypeError, match="edge weights must be real numbers"):
+            as_graph(([(0, 1), (1, 2)], weights))
+
+    def test_weights_given_twice(self):
+        with pytest.raises(ValueError, match="twice"):
+            as_graph(([(0, 1, 1.0)], [1]))
+
+    @pytest.mark.parametrize("thing", [None, 3, {0: [1]}, iter([(0, 1)])])
+    def test_things_that_are_no_graph(self, thing):
+        with pytest.raises(TypeError, match=f"cannot read a graph from {type(thing).__name__}"):
+            as_graph(thing)
+
+
+def test_files_are_graphs(tmp_path):
+    path = tmp_path / "graph.txt.gz"
+    path.write_bytes(gzip.compress(b"a b\nb c 2\n"))
+    assert as_graph(path).names == as_graph(str(path)).names == ("a", "b", "c")
+    assert as_graph(path, weight=None).total_volume == 4

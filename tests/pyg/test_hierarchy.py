@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from tests import shapes  # noqa: E402
+from tests.pyg_graphs import as_data, data, dense, molecules, odd_graphs, same_data  # noqa: E402
+from torch_geometric.data import Batch, Data, InMemoryDataset  # noqa: E402
+from torch_geometric.loader import DataLoader  # noqa: E402
+
+import sepool  # noqa: E402
+from sepool.pyg.hierarchy import (  # noqa: E402
+    DIRECTED,
+    ROW_BY_ROW,
+    SYMMETRIC,
+    EdgeBlocks,
+    NoTreeError,
+    has_tree,
+    hierarchy,
+    pack,
+)
+
+
+def with_trees(graphs, height=3, **options):
+    return sepool.AddCodingTree(height, "fast", **options).apply_all(graphs)
+
+
+def assert_dense(batch) -> None:
+    """Assignments, pooled edges and weights of every level against S A S^T."""
+    levels = hierarchy(batch)
+    a = dense(batch.edge_index, batch.get("edge_weight"), batch.num_nodes)
+    for level in range(1, levels.height + 1):
+        up = levels.assignment(level)
+        s = torch.nn.functional.one_hot(up, levels.num_clusters(level)).double().t()
+        a = s @ a @ s.t()
+        edges, weights = levels.edges[level - 1], levels.weights[level - 1]
+        pooled = dense(edges, weights, levels.num_clusters(level))
+        torch.testing.assert_close(pooled, a, rtol=1e-6, atol=1e-6)
+        pairs = list(map(tuple, edges.t().tolist()))
+        assert pairs == sorted(set(pairs))  # by row, once
+
+
+def assert_consistent(batch) -> None:
+    """Sizes, pointers, order and graphs against the assignments."""
+    levels = hierarchy(batch)
+    graphs = batch.batch if "batch" in batch else torch.zeros(batch.num_nodes, dtype=torch.long)
+    for level in range(levels.height + 1):
+        n = levels.num_clusters(level)
+        assert levels.batch(level).tolist() == graphs.tolist()
+        counts = torch.bincount(graphs, minlength=levels.num_graphs)
+        assert levels.graph_ptr(level).diff().tolist() == counts.tolist()
+        if level == levels.height:
+            assert n == levels.num_graphs
+            break
+        up = levels.assignment(level + 1)
+        above = levels.num_clusters(level + 1)
+        assert torch.bincount(up, minlength=above).tolist() == levels.sizes[level].tolist()
+        assert levels.ptr(level + 1).tolist() == [0, *levels.sizes[level].cumsum(0).tolist()]
+        lined_up = up[levels.order] if level == 0 and levels.order is not None else up
+        assert lined_up.tolist() == sorted(up.tolist())
+        graphs = torch.zeros(above, dtype=torch.long).index_copy(0, up, graphs)
+
+
+@given(st.lists(data(), min_size=1, max_size=5), st.integers(1, 5))
+def test_a_batch_equals_the_dense_formulas(graphs, height):
+    for graph in graphs:  # PyG joins what the first graph has
+        if "edge_weight" not in graph:
+            graph.edge_weight = torch.ones(graph.num_edges)
+    batch = Batch.from_data_list(with_trees(graphs, height))
+    assert_dense(batch)
+    assert_consistent(batch)
+
+
+@given(data(), st.integers(1, 4), st.sampled_from(shapes.METHODS))
+def test_one_graph_has_the_tree_of_the_core(graph, height, method):
+    found = hierarchy(sepool.AddCodingTree(height, method)(graph))
+    weights = graph.get("edge_weight")
+    whole = Data(edge_index=graph.edge_index, edge_weight=weights, num_nodes=graph.num_nodes)
+    tree = sepool.coding_tree(whole, height, method=method)
+    for level in range(1, height + 1):
+        assert found.assignment(level).tolist() == tree.assignment(level).tolist()
+
+
+def test_odd_graphs_together():
+    batch = Batch.from_data_list(with_trees(odd_graphs()))
+    assert_dense(batch)
+    assert_consistent(batch)
+
+
+def test_large_graphs_are_summed_by_sorting():
+    star = as_data(shapes.star(3000), 3000)
+    tree = sepool.CodingTree.from_levels(np.array(shapes.star(3000)), np.arange(3000) // 2)
+    forest = sepool.pyg.packing.Forest(np.array([tree.counts]), tree.parent)
+    counts = np.array([star.num_edges])
+    [block] = pack(forest, EdgeBlocks(counts, *star.edge_index.numpy()))
+    star.tree = block
+    assert_dense(star)
+
+
+def test_kinds_of_edges():
+    plain, directed = as_data(shapes.ring(5), 5), as_data([(0, 1)], 3)
+    shuffled = as_data(shapes.ring(5), 5)
+    shuffled.edge_index = shuffled.edge_index.flip(1)
+    directed.edge_index = torch.tensor([[0, 1], [1, 2]])
+    graphs = with_trees([plain, shuffled, directed], symmetrise=True)
+    kinds = [hierarchy(graph).kind for graph in graphs]
+    assert kinds == [ROW_BY_ROW, SYMMETRIC, DIRECTED]
+    assert hierarchy(Batch.from_data_list(graphs)).kind == DIRECTED
+
+
+# The stock loader
+
+
+def trees_of(batch) -> list[list[int]]:
+    return [graph.tree.tolist() for graph in batch.to_data_list()]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_stock_loader(workers):
+    graphs = with_trees(molecules(50))
+    loader = DataLoader(graphs, batch_size=16, num_workers=workers, follow_batch=["tree"])
+    seen = []
+    for batch in loader:
+        assert_dense(batch)
+        assert torch.bincount(batch.tree_batch).tolist() == batch.tree_ptr.diff().tolist()
+        seen += batch.to_data_list()
+    assert all(map(same_data, seen, graphs))
+
+
+def test_graphs_come_out_of_a_batch_as_they_went_in():
+    graphs = with_trees(molecules(9))
+    batch = Batch.from_data_list(graphs)
+    assert all(same_data(batch[i], graph) for i, graph in enumerate(graphs))
+    assert trees_of(Batch.from_data_list(batch[[3, 1]])) == [
+        graphs[3].tree.tolist(),
+        graphs[1].tree.tolist(),
+    ]
+
+
+def test_any_order_and_any_company_give_the_same_tree():
+    graphs = with_trees(molecules(8))
+    both = Batch.from_data_list([graphs[5], graphs[2]])
+    levels, alone = hierarchy(both), hierarchy(graphs[5])
+    for level in range(1, 4):
+        count = alone.num_clusters(level - 1)
+        assert torch.equal(levels.assignment(level)[:count], alone.assignment(level))
+
+
+def test_exclude_keys():
+    graphs = with_trees(molecules(4))
+    [batch] = DataLoader(graphs, batch_size=4, exclude_keys=["tree"])
+    assert not has_tree(batch)
+    [batch] = DataLoader(graphs, batch_size=4, exclude_keys=["x", "y"])
+    assert_dense(batch)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="memory is pinned for a GPU only")
+def test_pinned_memory():
+    graphs = with_trees(molecules(8))
+    for batch in DataLoader(graphs, batch_size=4, pin_memory=True):
+        assert batch.tree.is_pinned()
+        levels, there = hierarchy(batch), hierarchy(batch.to("cuda", non_blocking=True))
+        for level in range(1, 4):
+            assert torch.equal(levels.assignment(level), there.assignment(level).cpu())
+
+
+def test_data_without_features_or_size():
+    edges = torch.tensor([[0, 1], [1, 0]])
+    batch = Batch.from_data_list(with_trees([Data(edge_index=edges, num_nodes=3)] * 2, height=2))
+    assert_consistent(batch)
+
+
+def test_a_dataset_is_saved_and_loaded_without_warnings(tmp_path):
+    graphs = with_trees(molecules(6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        InMemoryDataset.save(graphs, tmp_path / "graphs.pt")
+        dataset = InMemoryDataset()
+        dataset.load(tmp_path / "graphs.pt")
+    assert all(map(same_data, dataset, graphs))
+
+
+def test_to_another_device():
+    levels = hierarchy(with_trees(molecules(1))[0])
+    there = levels.to("meta")
+    assert there.assignment(1).device.type == "meta"
+    assert there.num_clusters(0) == levels.num_clusters(0)
+
+
+# Bad input
+
+
+def test_data_without_a_tree():
+    with pytest.raises(NoTreeError, match=r"data = sepool\.AddCodingTree\(height\)\(data\)"):
+        hierarchy(as_data([(0, 1)], 2))
+
+
+def test_an_attribute_that_is_no_tree():
+    with pytest.raises(ValueError, match=r"not what sepool\.AddCodingTree adds"):
+        hierarchy(as_data([(0, 1)], 2, tree=torch.zeros(4)))
+
+
+def test_a_tree_of_another_graph():
+    small, large = with_trees([as_data([(0, 1)], 2), as_data(shapes.ring(5), 5)])
+    small.tree = large.tree
+    with pytest.raises(ValueError, match="5 nodes and 10 edges, the data has 2 and 2"):
+        hierarchy(small)
+    large.edge_index = large.edge_index[:, :-2]
+    with pytest.raises(ValueError, match="after the graph's last change"):
+        hierarchy(large)
+
+
+@pytest.mark.parametrize("heights", [(2, 3), (3, 2), (1, 9), (9, 1)])
+def test_a_batch_that_mixes_heights(heights):
+    graphs = [with_trees([as_data([], 1)], height)[0] for height in heights]
+    low, high = sorted(heights)
+    with pytest.raises(ValueError, match=f"mixes trees of height {low} and {high}"):
+        hierarchy(Batch.from_data_list(graphs))
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_weights_that_cannot_be_pooled(weight):
+    graph = as_data([(0, 1)], 2, edge_weight=torch.tensor([weight, weight]))
+    with pytest.raises(ValueError, match="must not be negative"):
+        with_trees([graph], edge_weight=None)
+
+
+def test_weights_that_sum_to_more_than_single_precision_holds():
+    graph = as_data([(0, 1)], 2, edge_weight=torch.full((2,), 1e300, dtype=torch.double))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"sum to 1e\+300, more than a float32 can hold"):
+            with_trees([graph], edge_weight=None)
+
+
+def test_what_was_found_in_inference_mode_can_be_trained_with():
+    graph = with_trees(molecules(1))[0]
+    levels = hierarchy(graph)
+    with torch.inference_mode():
+        made = hierarchy(graph)
+        levels.assignment(1)
+        made.assignment(1)
+    x = torch.ones(graph.num_nodes, 1, requires_grad=True)
+    for found in (levels, made):
+        x[found.assignment(1)].square().sum().backward()
+        assert not any(part.is_inference() for part in (*found.sizes, *found.edges, found.order))
+
+
+def test_trees_of_a_slice():
+    graphs = molecules(6)
+    arrays = [
+        graph.edge_index.t().numpy()[(graph.edge_index[0] < graph.edge_index[1]).numpy()]
+        for graph in graphs
+    ]
+    trees = sepool.coding_trees(arrays, 3, method="fast")
+    whole = with_trees(graphs)
+    for part in (slice(2, 5), slice(None, None, -1), slice(None)):
+        some = graphs[part]
+        counts = np.array([graph.num_edges for graph in some])
+        row, col = torch.cat([graph.edge_index for graph in some], 1).numpy()
+        blocks = pack(trees[part], EdgeBlocks(counts, row, col))
+        assert all(map(torch.equal, blocks, [graph.tree for graph in whole[part]]))
+
+
+def test_only_data_has_a_hierarchy():
+    with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got int"):
+        hierarchy(5)

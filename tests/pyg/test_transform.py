@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from tests import shapes  # noqa: E402
+from tests.pyg_graphs import as_data, dense, molecules, odd_graphs, same_data  # noqa: E402
+from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset  # noqa: E402
+from torch_geometric.transforms import Compose, ToUndirected  # noqa: E402
+
+from sepool import AddCodingTree, hierarchy  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW  # noqa: E402
+
+
+class Molecules(InMemoryDataset):
+    """Twelve graphs, processed as a user's dataset would be."""
+
+    processed_file_names = "data.pt"
+
+    def __init__(self, root, **transforms):
+        super().__init__(root, log=False, **transforms)
+        self.load(self.processed_paths[0])
+
+    def process(self):
+        graphs = molecules(12)
+        if self.pre_transform is not None:
+            graphs = [self.pre_transform(graph) for graph in graphs]
+        self.save(graphs, self.processed_paths[0])
+
+
+def cosine(data: Data) -> torch.Tensor:
+    """How alike the ends of every edge are, from 0 to 1."""
+    row, col = data.edge_index
+    return (1 + torch.nn.functional.cosine_similarity(data.x[row], data.x[col])) / 2
+
+
+def tree(graph: Data, *options, **named) -> list[int]:
+    return AddCodingTree(*options, **named)(graph).tree.tolist()
+
+
+# As a transform of PyG
+
+
+def test_the_graph_is_left_as_it_is():
+    graph = molecules(1)[0]
+    before = copy.deepcopy(graph)
+    found = AddCodingTree()(graph)
+    assert same_data(graph, before)
+    assert found.tree.dtype == torch.int32
+    assert found.x is graph.x
+
+
+def test_as_transform_and_as_pre_transform(tmp_path):
+    add = AddCodingTree(3, "fast")
+    plain = Molecules(tmp_path / "plain")
+    late = Molecules(tmp_path / "late", transform=add)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        early = Molecules(tmp_path / "early", pre_transform=add)
+        early = Molecules(tmp_path / "early", pre_transform=AddCodingTree(3, "fast"))
+    for graph, a, b in zip(plain, late, early, strict=True):
+        assert same_data(a, b)
+        assert same_data(a, add(graph))
+
+
+def test_pyg_sees_that_a_pre_transform_has_changed(tmp_path):
+    Molecules(tmp_path, pre_transform=AddCodingTree(3))
+    with pytest.warns(UserWarning, match="pre_transform"):
+        Molecules(tmp_path, pre_transform=AddCodingTree(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Molecules(tmp_path, pre_transform=AddCodingTree(3, num_threads=1, progress=False))
+
+
+def test_in_a_chain():
+    arc = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+    assert hierarchy(Compose([ToUndirected(), AddCodingTree(2)])(arc)).kind == ROW_BY_ROW
+
+
+def test_repr():
+    assert repr(AddCodingTree()) == (
+        "AddCodingTree(height=3, method='best', seed=0, edge_weight='edge_weight', "
+        "symmetrise=False)"
+    )
+    other = AddCodingTree(2, "fast", seed=7, edge_weight=None, symmetrise=True, cache="x")
+    assert repr(other) == (
+        "AddCodingTree(height=2, method='fast', seed=7, edge_weight=None, symmetrise=True)"
+    )
+    assert f"edge_weight={__name__}.cosine" in repr(AddCodingTree(edge_weight=cosine))
+
+
+def test_int32_edges():
+    graph = as_data(shapes.ring(7), 7)
+    small = graph.clone()
+    small.edge_index = small.edge_index.int()
+    assert tree(small) == tree(graph)
+
+
+# Whole datasets
+
+
+@pytest.mark.parametrize("method", shapes.METHODS)
+@pytest.mark.parametrize("height", [1, 2, 4])
+def test_all_at_once_equals_one_by_one(method, height):
+    add = AddCodingTree(height, method)
+    graphs = molecules(12) + odd_graphs()
+    before = copy.deepcopy(graphs)
+    found = add.apply_all(graphs)
+    assert all(map(same_data, graphs, before))
+    assert all(same_data(a, add(b)) for a, b in zip(found, graphs, strict=True))
+
+
+def test_a_tree_owns_its_memory():
+    small = AddCodingTree(2).apply_all(molecules(5))[0].tree
+    assert small.untyped_storage().nbytes() == 4 * len(small)
+
+
+def test_any_number_of_threads_gives_the_same_trees():
+    graphs = molecules(30)
+    one, two = (AddCodingTree(3, num_threads=n).apply_all(graphs) for n in (1, 2))
+    assert all(map(same_data, one, two))
+
+
+def test_a_dataset_stays_a_dataset(tmp_path):
+    dataset = Molecules(tmp_path)
+    found = AddCodingTree(3).apply_all(dataset)
+    assert type(found) is Molecules
+    assert "tree" not in dataset[0]
+    assert found.num_classes == dataset.num_classes
+    assert found._data.x is dataset._data.x
+    for a, b in zip(found, dataset, strict=True):
+        assert same_data(a, AddCodingTree(3)(b))
+    assert same_data(found[[4, 2]][1], found[2])
+
+
+@pytest.mark.parametrize("chosen", [[5, 3, 8], slice(2, 4), [6]])
+def test_a_part_of_a_dataset(tmp_path, chosen):
+    part = Molecules(tmp_path)[chosen]
+    found = AddCodingTree(3).apply_all(part)
+    assert len(found) == len(part)
+    for a, b in zip(found, part, strict=True):
+        assert same_data(a, AddCodingTree(3)(b))
+
+
+@pytest.mark.parametrize("weight", [None, "edge_weight", "strength", cosine])
+def test_a_dataset_without_features_or_with_weights(weight):
+    graphs = molecules(6)
+    for graph in graphs:
+        graph.edge_weight = cosine(graph)
+        graph.strength = 2 - cosine(graph)
+        if weight is not cosine:
+            del graph.x
+    dataset = InMemoryDataset()
+    dataset._data, dataset.slices = InMemoryDataset.collate(graphs)
+    add = AddCodingTree(3, edge_weight=weight)
+    for a, b in zip(add.apply_all(dataset), graphs, strict=True):
+        assert same_data(a, add(b))
+
+
+def test_nothing_to_do():
+    assert AddCodingTree().apply_all([]) == []
+
+
+def test_a_progress_bar_for_a_terminal_alone(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    AddCodingTree().apply_all(molecules(3))
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    AddCodingTree(progress=False).apply_all(molecules(3))
+    assert capsys.readouterr() == ("", "")
+    AddCodingTree().apply_all(molecules(3))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "coding trees" in err
+
+
+@pytest.mark.skipif(
+    not Path(os.environ.get("SEPOOL_DATA", "."), "TU", "MUTAG", "raw").exists(),
+    reason="MUTAG is not there: set SEPOOL_DATA to a folder with TU/MUTAG/raw",
+)
+def test_a_real_dataset(tmp_path):
+    from torch_geometric.datasets import TUDataset
+
+    raw = Path(os.environ["SEPOOL_DATA"], "TU", "MUTAG", "raw")
+    (tmp_path / "MUTAG").mkdir()
+    (tmp_path / "MUTAG" / "raw").symlink_to(raw.resolve())
+    early = TUDataset(str(tmp_path), "MUTAG", pre_transform=AddCodingTree(3, "fast"))
+    late = AddCodingTree(3, "fast").apply_all(TUDataset(str(tmp_path), "MUTAG", force_reload=True))
+    assert len(early) == 188
+    assert all(map(same_data, early, late))
+
+
+# Directed graphs
+
+
+def test_a_directed_graph():
+    arcs = Data(edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 0, 2]]), num_nodes=4)
+    with pytest.raises(ValueError, match="symmetrise=True"):
+        AddCodingTree(2)(arcs)
+    with pytest.raises(ValueError, match=r"graph 1.*symmetrise=True"):
+        AddCodingTree(2).apply_all([molecules(1)[0], arcs])
+    levels = hierarchy(AddCodingTree(2, symmetrise=True)(arcs))
+    assert levels.kind == DIRECTED
+    s = torch.nn.functional.one_hot(levels.assignment(1)).double().t()
+    pooled = dense(levels.edges[0], levels.weights[0], levels.num_clusters(1))
+    assert torch.equal(pooled, s @ dense(arcs.edge_index, None, 4) @ s.t())
+
+
+def test_weights_that_differ_by_direction():
+    graph = as_data([(0, 1), (1, 2)], 3, edge_weight=torch.tensor([1.0, 2, 1, 1]))
+    with pytest.raises(ValueError, match="symmetrise=True"):
+        AddCodingTree(2)(graph)
+    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).kind == DIRECTED
+    graph.edge_weight = torch.ones(4)
+    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).kind == ROW_BY_ROW
+    assert hierarchy(AddCodingTree(2, symmetrise=True)(graph)).kind == ROW_BY_ROW
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"height": 0}, ValueError, "height must be 1 to 64, got 0"),
+        ({"height": 65}, ValueError, "height must be 1 to 64, got 65"),
+        ({"height": 2.5}, TypeError, "height must be a whole number"),
+        ({"height": "3"}, TypeError, "height must be a whole number"),
+        ({"method": "fastest"}, ValueError, "best, fast, paper, got 'fastest'"),
+        ({"seed": -1}, ValueError, "seed must be 0 to"),
+        ({"num_threads": 0}, ValueError, "num_threads must be 1 to"),
+        ({"edge_weight": 3}, TypeError, "the name of an attribute or a function, got 3"),
+        ({"edge_weight": functools.partial(cosine, object())}, TypeError, "use def"),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        AddCodingTree(**options)
+
+
+EDGES = torch.tensor([[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("graph", "error", "message"),
+    [
+        (Data(edge_index=EDGES), ValueError, "number of nodes is unknown.*data.num_nodes"),
+        (Data(x=torch.ones(2, 1)), ValueError, "no edge_index"),
+        (Data(edge_index=EDGES, num_nodes=1), ValueError, "1"),
+        (Data(edge_index=-EDGES, num_nodes=2), ValueError, "-1"),
+        (Data(edge_index=EDGES[:, :0], num_nodes=0), ValueError, "no nodes"),
+        (Data(edge_index=EDGES.float(), num_nodes=2), ValueError, r"shape \(2, m\)"),
+        (Data(edge_index=EDGES[0], num_nodes=2), ValueError, r"shape \(2, m\)"),
+        (HeteroData(), TypeError, "homogeneous PyG Data, got HeteroData"),
+        (Batch.from_data_list(molecules(2)), TypeError, "before the graphs are batched"),
+        (
+            as_data([(0, 1)], 2, edge_weight=torch.ones(3)),
+            ValueError,
+            r"edge_weight must be a tensor of shape \(2,\)",
+        ),
+        (as_data([(0, 1)], 2, edge_weight=-torch.ones(2)), ValueError, "-1"),
+    ],
+)
+def test_bad_graphs(graph, error, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(error, match=message):
+            AddCodingTree(2)(graph)
+        with pytest.raises(error, match=message):
+            AddCodingTree(2).apply_all([molecules(1)[0], graph])
+
+
+def test_a_part_of_a_list():
+    graphs = molecules(4)
+    part = torch.utils.data.Subset(graphs, [2, 0])
+    found = AddCodingTree(2).apply_all(part)
+    assert all(map(same_data, found, AddCodingTree(2).apply_all([graphs[2], graphs[0]])))
+
+
+def test_one_graph_is_no_list():
+    with pytest.raises(TypeError, match="for one graph call the transform itself"):
+        AddCodingTree(2).apply_all(molecules(1)[0])
+
+
+@pytest.mark.parametrize("graphs", [5, "graphs", {"a": 1}, EDGES, HeteroData()], ids=str)
+def test_what_is_no_list_of_graphs(graphs):
+    name = type(graphs).__name__
+    with pytest.raises(TypeError, match=f"expected a list of graphs, got {name}"):
+        AddCodingTree(2).apply_all(graphs)

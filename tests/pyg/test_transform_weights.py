@@ -1,0 +1,96 @@
+"""The weights that a tree is built with, and those that are pooled along it."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from tests import shapes  # noqa: E402
+from tests.pyg.test_transform import cosine, tree  # noqa: E402
+from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
+
+from sepool import AddCodingTree, hierarchy  # noqa: E402
+
+
+def two_pairs() -> Data:
+    """A ring of four whose opposite edges are heavy."""
+    graph = as_data(shapes.ring(4), 4, x=torch.tensor([[0.0, 1], [1, 0], [1, 0], [0, 1]]))
+    row, col = graph.edge_index
+    heavy = (row + col) % 4 == 3  # 0-3 and 1-2
+    graph.strength = torch.where(heavy, 5.0, 1.0)
+    return graph
+
+
+def clusters(graph: Data, **options) -> list[int]:
+    return hierarchy(AddCodingTree(2, **options)(graph)).assignment(1).tolist()
+
+
+@pytest.mark.parametrize(
+    "weight", ["strength", cosine, functools.partial(cosine), lambda data: data.strength]
+)
+def test_the_tree_sees_the_weights_but_pooling_does_not(weight):
+    graph = two_pairs()
+    a, b, c, d = clusters(graph, edge_weight=weight)
+    assert (a == d, b == c, a == b) == (True, True, False)
+    levels = hierarchy(AddCodingTree(2, edge_weight=weight)(graph))
+    assert levels.weights[0].tolist() == [2, 2, 2, 2]
+    assert levels.weights[1].tolist() == [8]
+
+
+def test_what_is_pooled_are_the_weights_of_the_data():
+    graph = two_pairs()
+    graph.edge_weight = graph.strength
+    levels = hierarchy(AddCodingTree(2, edge_weight=None)(graph))
+    assert levels.weights[1].tolist() == [24]
+    assert clusters(graph, edge_weight=None) == clusters(two_pairs())
+    assert clusters(graph) == clusters(two_pairs(), edge_weight="strength")
+
+
+def test_a_name_that_no_graph_has():
+    graphs = molecules(2)
+    add = AddCodingTree(2, edge_weight="strength")
+    for call in (lambda: add(graphs[0]), lambda: add.apply_all(graphs)):
+        with pytest.raises(ValueError, match="edge_weight='strength', but the data has no attrib"):
+            call()
+
+
+def test_weights_of_some_graphs():
+    weighted, plain = molecules(2)
+    weighted.strength = cosine(weighted)
+    add = AddCodingTree(2, edge_weight="strength")
+    found = add.apply_all([weighted, plain])
+    assert same_data(found[0], add(weighted))
+    assert same_data(found[1], AddCodingTree(2)(plain))
+
+
+def test_weights_that_need_gradients():
+    graph = two_pairs()
+    graph.edge_weight = graph.strength.requires_grad_()
+    assert hierarchy(AddCodingTree(2)(graph)).weights[1].tolist() == [24]
+
+
+def test_a_function_that_returns_something_else():
+    with pytest.raises(ValueError, match="what edge_weight gives must be a tensor of shape"):
+        AddCodingTree(2, edge_weight=lambda data: [1.0])(molecules(1)[0])
+
+
+def test_a_function_that_returns_nothing():
+    with pytest.raises(ValueError, match="the function edge_weight gave None"):
+        AddCodingTree(2, edge_weight=lambda data: None)(molecules(1)[0])
+
+
+def test_a_partial_function_is_named_with_its_arguments():
+    named = repr(AddCodingTree(2, edge_weight=functools.partial(cosine, scale=0.5)))
+    assert f"edge_weight=functools.partial({cosine.__module__}.cosine, scale=0.5)" in named
+
+
+def test_weights_of_a_type_that_numpy_does_not_have():
+    graph = two_pairs()
+    wanted = tree(graph, 2, edge_weight="strength")
+    graph.strength = graph.strength.bfloat16()
+    assert tree(graph, 2, edge_weight="strength") == wanted
