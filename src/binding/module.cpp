@@ -164,8 +164,6 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     return view;
 }
 
-constexpr int kMaxHeight = 1024;
-
 void check_height(int height) {
     if (height < 1 || height > kMaxHeight)
         fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", not " + std::to_string(height));
@@ -269,6 +267,16 @@ Out<std::int8_t> compress(Node num_leaves, In<Node> parent, In<Weight> volume, I
     return give(std::vector<std::int8_t>(keep.begin(), keep.end()));
 }
 
+Out<double> log2_of_volumes(In<Weight> volumes) {
+    const Log2 log2;
+    std::vector<double> logs(volumes.shape(0));
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+        if (volumes.data()[i] < 0) fail("volumes must not be negative, got " + std::to_string(volumes.data()[i]));
+        logs[i] = log2(volumes.data()[i]);
+    }
+    return give(std::move(logs));
+}
+
 Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops) {
     Canonical canonical;
     const Control control;
@@ -293,6 +301,7 @@ NB_MODULE(_core, m) {
 #elif defined(_MSC_VER)
     m.attr("build") = "msvc " + std::to_string(_MSC_VER);
 #endif
+    m.attr("MAX_HEIGHT") = kMaxHeight;
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
               nb::arg("both"), nb::arg("self_loops"), "Compressed rows with integer weights from the edge lists of one or more graphs.");
@@ -308,4 +317,5 @@ NB_MODULE(_core, m) {
           nb::arg("optimal"), "Stage 2 alone: 1 for every inner node that stays.");
     m.def("canonical_order", &canonical_order, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           "The nodes in canonical order.");
+    m.def("log2", &log2_of_volumes, nb::arg("volumes"), "Logarithms of volumes by the core's own operations; 0 for 0.");
 }

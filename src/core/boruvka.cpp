@@ -7,27 +7,16 @@
 #include "boruvka.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <type_traits>
 
+#include "log2.hpp"
 #include "prefetch.hpp"
 
 namespace sepool {
 namespace {
-
-// log2 to about 1e-4, enough to rank neighbours: exponent from the bits, a cubic for the mantissa.
-float rough_log2(float x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    const auto exponent = static_cast<float>(static_cast<int>(bits >> 23) - 127);
-    bits = (bits & 0x007fffffu) | 0x3f800000u;
-    float m;
-    std::memcpy(&m, &bits, sizeof m);
-    return exponent + (-2.153620718f + m * (3.047884161f + m * (-1.051875031f + m * 0.158248418f)));
-}
 
 std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
     std::uint64_t x = a < b ? (std::uint64_t{a} << 32 | b) : (std::uint64_t{b} << 32 | a);
@@ -57,8 +46,7 @@ class Rounds {
 
 public:
     Rounds(const GraphView& graph, std::vector<Node> names, Weight total, Tree& tree, const Control& control)
-        : tree_(tree), control_(control), log_total_(static_cast<float>(std::log2(static_cast<double>(std::max<Weight>(total, 1))))),
-          name_(std::move(names)) {
+        : tree_(tree), control_(control), log_total_(static_cast<float>(Log2()(total))), name_(std::move(names)) {
         const Node n = graph.num_nodes;
         volume_.resize(n);
         for (Node u = 0; u < n; ++u) volume_[u] = static_cast<float>(tree.volume[name_[u]]);

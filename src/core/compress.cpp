@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "log2.hpp"
 #include "prefetch.hpp"
 
 namespace sepool {

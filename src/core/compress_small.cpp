@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compress.hpp"
+#include "log2.hpp"
 
 namespace sepool {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "log2.hpp"
 #include "prefetch.hpp"
 
 namespace sepool {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "fill.hpp"
+#include "log2.hpp"
 
 namespace sepool {
 namespace {

@@ -1,4 +1,5 @@
 #include "grow.hpp"
+#include "log2.hpp"
 
 #include <algorithm>
 #include <queue>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "log2.hpp"
 #include "types.hpp"
 
 namespace sepool {

@@ -1,6 +1,7 @@
 // Stage 1: MERGE the pair of largest gain, again and again, until no two clusters share an edge.
 #pragma once
 
+#include "log2.hpp"
 #include "types.hpp"
 
 namespace sepool {

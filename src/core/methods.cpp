@@ -1,4 +1,5 @@
 #include "methods.hpp"
+#include "log2.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -186,7 +187,7 @@ void Builder::load_grown(const GraphView& graph, int levels, const Control& cont
     for (Node u = 0; u < graph.num_nodes; ++u) total += graph.degree(u) + graph.loop(u);
     refiner_.load_clustered(graph, levels,
                             [&](const GraphView& items, const std::vector<Weight>& volume, int level, std::vector<Node>& label) {
-                                const double share = std::pow(static_cast<double>(level) / (levels - 1), 0.8);
+                                const double share = fixed_power(static_cast<double>(level) / (levels - 1), 0.8);
                                 grower_.run(items, volume, Log2()(total) * share, label, control);
                             });
 }

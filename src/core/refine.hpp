@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fill.hpp"
+#include "log2.hpp"
 #include "merge.hpp"
 #include "random.hpp"
 
@@ -83,7 +84,7 @@ private:
     // terms small, so that rounding stays far below the least change that counts.
     double log_share(Weight volume) const {
         if (volume < static_cast<Weight>(logs_.size())) return logs_[volume];
-        return volume > 0 ? std::log2(static_cast<double>(volume) * inverse_total_) : 0;
+        return volume > 0 ? fixed_log2(static_cast<double>(volume) * inverse_total_) : 0;
     }
 
     void reset(const GraphView& graph, int height);

@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "compress.hpp"
+#include "log2.hpp"
 
 namespace sepool {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -15,6 +14,7 @@ using Edge = std::int64_t;    // a position in an adjacency array
 using Weight = std::int64_t;  // weights, volumes and cuts are integers: no drift, no summation order
 
 constexpr std::int64_t kMaxNodes = std::numeric_limits<Node>::max() / 2;  // of a graph: a binary tree has twice as many
+constexpr int kMaxHeight = 64;  // of a coding tree
 
 // An undirected graph in compressed rows. Both directions are stored, rows are sorted and hold neither loops nor repeats.
 // `indptr` holds absolute positions in `indices`, so a view can look into one graph of a large batch.
@@ -108,17 +108,6 @@ struct Tree {
             if (parent[t] < 0) parent[t] = root;
         volume[root] = total;
     }
-};
-
-// log2 of a volume; small integers, which are what small graphs have, come from a table. That of 0 is 0: a node without
-// edges has no volume and adds nothing.
-class Log2 {
-public:
-    double operator()(Weight v) const { return v < kSize ? table_[v] : std::log2(static_cast<double>(v)); }
-
-private:
-    static constexpr Weight kSize = 4096;
-    static const double* const table_;
 };
 
 struct Cancelled {};

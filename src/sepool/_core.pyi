@@ -75,4 +75,8 @@ def canonical_order(
 ) -> NDArray[np.int32]:
     """The nodes in an order that does not depend on how they are numbered."""
 
+def log2(volumes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Base-2 logarithms by the core's own operations, the same on every processor; 0 for 0."""
+
+MAX_HEIGHT: int
 build: str

@@ -15,7 +15,7 @@ from sepool.tree import CodingTree
 from sepool.tree_batch import TreeBatch
 
 METHODS = ("best", "fast", "paper")
-MAX_HEIGHT = 64
+MAX_HEIGHT = 64  # that of the core, which reading a saved tree must not need
 Progress = Callable[[float, str], None]
 
 

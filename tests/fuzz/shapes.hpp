@@ -1,6 +1,7 @@
 // Random input for the fuzz driver: graphs of all shapes, sound and malformed, and random merge trees.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
