@@ -2,57 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from math import log2
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-settings.register_profile("sepool", deadline=None)
-settings.load_profile("sepool")
-
-# The command line as if some packages were not installed; they come first, then the arguments.
-_WITHOUT = """
-import sys
-
-absent = sys.argv.pop(1).split(",")
-
-class Without:
-    def __init__(self, finder):
-        self.finder = finder
-
-    def find_spec(self, name, *more):
-        return None if name.partition(".")[0] in absent else self.finder.find_spec(name, *more)
-
-    def __getattr__(self, name):
-        return getattr(self.finder, name)
-
-sys.meta_path[:] = map(Without, sys.meta_path)
-from sepool.__main__ import main
-main()
-"""
 Edge = tuple[int, int, float]
-BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
-
-
-@pytest.fixture
-def bridge() -> list[tuple[int, int]]:
-    """Two triangles joined by an edge; the best tree of height 2 has an entropy of 1.6995."""
-    return list(BRIDGE)
-
-
-@pytest.fixture
-def without(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the command line in an empty folder as if packages (with commas) were not installed."""
-
-    def run(packages: str, *args: str) -> subprocess.CompletedProcess[str]:
-        call = [sys.executable, "-c", _WITHOUT, packages, *args]
-        return subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
-
-    return run
 
 
 @pytest.fixture(scope="session")

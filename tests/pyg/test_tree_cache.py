@@ -17,9 +17,9 @@ from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
 
 import sepool  # noqa: E402
 from sepool import AddCodingTree  # noqa: E402
+from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
 from sepool.pyg import transform as transforms  # noqa: E402
 from sepool.pyg import tree_cache as treecache  # noqa: E402
-from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
 from sepool.pyg.packing import Forest  # noqa: E402
 from sepool.pyg.tree_cache import FORMAT, VERSION, pack_forest, unpack_forest  # noqa: E402
 

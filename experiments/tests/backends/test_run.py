@@ -15,7 +15,7 @@ from sepool_experiments.backends import engine as make_engine
 from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.results.rows import finished
 
-SCRIPT = Path(__file__).with_name("killed_run.py")
+SCRIPT = Path(__file__).parents[1] / "killed_run.py"
 
 
 def test_results_are_written_and_seen(units, protocol, options, result, tmp_path):

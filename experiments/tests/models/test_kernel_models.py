@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import pytest
 import torch
-from sepool_experiments.engine import loss
+from torch_geometric.data import Batch
+
 from sepool_experiments.batches import store as stores
 from sepool_experiments.batches.store import GraphStore
+from sepool_experiments.engine import loss
 from sepool_experiments.layers import (
     SEPG,
     Linear,
     attention,
-    concat_neighbors as beside,
     dropout,
     gat,
     layers,
     norm,
     ops,
     softmax,
+)
+from sepool_experiments.layers import (
+    concat_neighbors as beside,
 )
 from sepool_experiments.layers.conv_base import GatheringConv
 from sepool_experiments.layers.convs import CONVS
@@ -29,7 +33,6 @@ from sepool_experiments.models.parts import set2set_attention as looks
 from sepool_experiments.models.systems import SYSTEMS
 from sepool_experiments.protocols.units import Config
 from small_graphs import forest, graph_set, pyg_graphs
-from torch_geometric.data import Batch
 
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -41,7 +44,7 @@ BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not
 KERNELS = (
     *((module, "sepool_experiments.layers", "kernels") for module in (ops, dropout)),
     (attention, "sepool_experiments.layers", "attention_kernels"),
-    (concat_neighbors as beside, "sepool_experiments.layers", "beside_kernels"),
+    (beside, "sepool_experiments.kernels.concat_neighbors", "beside_kernels"),
     (layers, "sepool_experiments.layers", "layer_kernels"),
     *((module, "sepool_experiments.layers", "norm_kernels") for module in (layers, norm)),
     (softmax, "sepool_experiments.layers", "softmax_kernels"),

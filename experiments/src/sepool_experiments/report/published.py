@@ -68,6 +68,8 @@ def citation() -> str:
 
 @cache
 def _file() -> dict[str, Any]:
-    text = resources.files("sepool_experiments").joinpath("published.json").read_text("utf-8")
+    text = (
+        resources.files("sepool_experiments.report").joinpath("published.json").read_text("utf-8")
+    )
     values: dict[str, Any] = json.loads(text)
     return values
