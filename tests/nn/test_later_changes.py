@@ -14,7 +14,7 @@ from torch_geometric.utils import degree  # noqa: E402
 
 from sepool.nn import SEPG, SEPN, SEPAutoencoder  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy  # noqa: E402
 
 MODELS = {
     "SEPG": lambda conv: SEPG(5, 8, 3, conv=conv),
@@ -50,9 +50,9 @@ def test_edges_in_another_order(name, conv, weighted):
 
 def test_a_batch_is_sorted_anew_where_one_graph_is_not():
     batch = random_batch()
-    assert hierarchy(batch).kind == ROW_BY_ROW
+    assert hierarchy(batch).edge_layout == SORTED
     batch.edge_index = batch.edge_index.roll(1, 1)  # the last edge comes first
-    assert hierarchy(batch).kind == SYMMETRIC
+    assert hierarchy(batch).edge_layout == SYMMETRIC
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -67,14 +67,14 @@ def test_weights_that_go(name):
 def test_weights_that_become_ones():
     data = tall_graph(weighted=True)
     data.edge_weight = torch.ones(data.num_edges)
-    assert hierarchy(data).kind == ROW_BY_ROW
+    assert hierarchy(data).edge_layout == SORTED
 
 
 def test_weights_that_change_places():
     data = tall_graph(weighted=True)
     order = torch.randperm(data.num_edges, generator=torch.Generator().manual_seed(0))
     data.edge_weight = data.edge_weight[order]
-    assert hierarchy(data).kind == DIRECTED
+    assert hierarchy(data).edge_layout == DIRECTED
 
 
 def test_weights_of_one_are_as_none():
@@ -111,7 +111,7 @@ def test_weights_can_be_learned():
 def test_rounded_weights_are_no_change():
     data = tall_graph(weighted=True)
     data.edge_weight = data.edge_weight.half()
-    assert hierarchy(data).kind == ROW_BY_ROW
+    assert hierarchy(data).edge_layout == SORTED
 
 
 def test_data_without_edges_as_such():

@@ -18,7 +18,7 @@ from torch_geometric.loader import DataLoader  # noqa: E402
 import sepool  # noqa: E402
 from sepool.pyg.hierarchy import (  # noqa: E402
     DIRECTED,
-    ROW_BY_ROW,
+    SORTED,
     SYMMETRIC,
     EdgeBlocks,
     NoTreeError,
@@ -104,15 +104,15 @@ def test_large_graphs_are_summed_by_sorting():
     assert_dense(star)
 
 
-def test_kinds_of_edges():
+def test_edge_layouts():
     plain, directed = as_data(shapes.ring(5), 5), as_data([(0, 1)], 3)
     shuffled = as_data(shapes.ring(5), 5)
     shuffled.edge_index = shuffled.edge_index.flip(1)
     directed.edge_index = torch.tensor([[0, 1], [1, 2]])
     graphs = with_trees([plain, shuffled, directed], symmetrise=True)
-    kinds = [hierarchy(graph).kind for graph in graphs]
-    assert kinds == [ROW_BY_ROW, SYMMETRIC, DIRECTED]
-    assert hierarchy(Batch.from_data_list(graphs)).kind == DIRECTED
+    layouts = [hierarchy(graph).edge_layout for graph in graphs]
+    assert layouts == [SORTED, SYMMETRIC, DIRECTED]
+    assert hierarchy(Batch.from_data_list(graphs)).edge_layout == DIRECTED
 
 
 # The stock loader

@@ -18,7 +18,7 @@ from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset  # noq
 from torch_geometric.transforms import Compose, ToUndirected  # noqa: E402
 
 from sepool import AddCodingTree, hierarchy  # noqa: E402
-from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED  # noqa: E402
 
 
 class Molecules(InMemoryDataset):
@@ -83,7 +83,7 @@ def test_pyg_sees_that_a_pre_transform_has_changed(tmp_path):
 
 def test_in_a_chain():
     arc = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
-    assert hierarchy(Compose([ToUndirected(), AddCodingTree(2)])(arc)).kind == ROW_BY_ROW
+    assert hierarchy(Compose([ToUndirected(), AddCodingTree(2)])(arc)).edge_layout == SORTED
 
 
 def test_repr():
@@ -209,7 +209,7 @@ def test_a_directed_graph():
     with pytest.raises(ValueError, match=r"graph 1.*symmetrise=True"):
         AddCodingTree(2).apply_all([molecules(1)[0], arcs])
     levels = hierarchy(AddCodingTree(2, symmetrise=True)(arcs))
-    assert levels.kind == DIRECTED
+    assert levels.edge_layout == DIRECTED
     s = torch.nn.functional.one_hot(levels.assignment(1)).double().t()
     pooled = dense(levels.edges[0], levels.weights[0], levels.num_clusters(1))
     assert torch.equal(pooled, s @ dense(arcs.edge_index, None, 4) @ s.t())
@@ -219,10 +219,10 @@ def test_weights_that_differ_by_direction():
     graph = as_data([(0, 1), (1, 2)], 3, edge_weight=torch.tensor([1.0, 2, 1, 1]))
     with pytest.raises(ValueError, match="symmetrise=True"):
         AddCodingTree(2)(graph)
-    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).kind == DIRECTED
+    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).edge_layout == DIRECTED
     graph.edge_weight = torch.ones(4)
-    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).kind == ROW_BY_ROW
-    assert hierarchy(AddCodingTree(2, symmetrise=True)(graph)).kind == ROW_BY_ROW
+    assert hierarchy(AddCodingTree(2, edge_weight=None)(graph)).edge_layout == SORTED
+    assert hierarchy(AddCodingTree(2, symmetrise=True)(graph)).edge_layout == SORTED
 
 
 # Bad input

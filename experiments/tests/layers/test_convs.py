@@ -12,7 +12,7 @@ from experiments.tests.layers.graphs import gradients, random_graph  # noqa: E40
 from sepool.nn.adjacency import Adjacency  # noqa: E402
 from sepool.nn.conv_base import GatheringConv  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, SYMMETRIC  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC  # noqa: E402
 
 IN, OUT = 5, 7
 WIDTHS = [(5, 7), (7, 5)]
@@ -64,14 +64,14 @@ def gat(ours, a, b):
 
 TWINS = {"GCN": gcn, "GIN": gin, "GAT": gat, "ChebNet": cheb, "GraphSAGE": sage}
 KINDS = [
-    ({}, ROW_BY_ROW),
+    ({}, SORTED),
     ({}, DIRECTED),
     ({"shuffled": True}, SYMMETRIC),
     ({"directed": True}, DIRECTED),
     ({"directed": True, "shuffled": True}, DIRECTED),
-    ({"loops": True}, ROW_BY_ROW),
+    ({"loops": True}, SORTED),
     ({"loops": True, "directed": True}, DIRECTED),
-    ({"share": 0.0}, ROW_BY_ROW),
+    ({"share": 0.0}, SORTED),
 ]
 
 
@@ -114,7 +114,7 @@ def test_equals_pyg(name, options, kind, widths):
 def test_weighted_equals_pyg(name, options, widths):
     torch.manual_seed(0)
     graph = random_graph(20, 2, weighted=True, **options)
-    kind = DIRECTED if options.get("directed") else ROW_BY_ROW
+    kind = DIRECTED if options.get("directed") else SORTED
     compare(name, graph, kind, widths, edge_weight=graph.edge_weight)
 
 
@@ -123,7 +123,7 @@ def test_gradient_of_edge_weights():
     ours = CONVS["GCN"](IN, OUT)
     theirs, _ = gcn(ours, IN, OUT)
     weight = graph.edge_weight.requires_grad_()
-    adjacency = Adjacency.from_edges(graph.edge_index, weight, 20, ROW_BY_ROW)
+    adjacency = Adjacency.from_edges(graph.edge_index, weight, 20, SORTED)
     found = ours(graph.x, ours.prepare(adjacency)).square().sum()
     wanted = theirs(graph.x, graph.edge_index, weight).square().sum()
     torch.testing.assert_close(
@@ -139,7 +139,7 @@ def test_what_is_gathered_does_not_depend_on_weights(name):
     """A trainer may gather the first layer once, and learn from what it gathered."""
     graph = random_graph(20, 4)
     conv = CONVS[name](IN, OUT)
-    prepared = conv.prepare(Adjacency.from_edges(graph.edge_index, None, 20, ROW_BY_ROW))
+    prepared = conv.prepare(Adjacency.from_edges(graph.edge_index, None, 20, SORTED))
     gathered = type(conv).gather(CONVS[name](1, 1), graph.x, prepared)
     assert isinstance(conv, GatheringConv)
     torch.testing.assert_close(conv.combine(gathered), conv(graph.x, prepared))
@@ -181,7 +181,7 @@ def test_edges_and_weights_that_do_not_lie_side_by_side(name):
     weights = torch.rand(8, 2)
     conv, x = CONVS[name](3, 4), torch.randn(4, 3)
     found = [
-        conv(x, conv.prepare(Adjacency.from_edges(edges, weight, 4, ROW_BY_ROW)))
+        conv(x, conv.prepare(Adjacency.from_edges(edges, weight, 4, SORTED)))
         for edges, weight in (
             (pairs.t(), weights[:, 0]),
             (pairs.t().contiguous(), weights[:, 0].contiguous()),

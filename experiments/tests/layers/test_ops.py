@@ -31,19 +31,19 @@ from sepool.nn.ops import (  # noqa: E402
     segment_sum,
     unpool,
 )
-from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, SYMMETRIC, hierarchy  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy  # noqa: E402
 
 # Clusters of 2, 0, 3 and 1 members.
 PTR = torch.tensor([0, 2, 2, 5, 6])
 ASSIGNMENT = torch.tensor([2, 0, 2, 3, 0, 2])
 ORDER = torch.tensor([1, 4, 0, 2, 5, 3])
 KINDS = [
-    ({}, ROW_BY_ROW),
+    ({}, SORTED),
     ({"shuffled": True}, SYMMETRIC),
-    ({"weighted": True}, ROW_BY_ROW),
+    ({"weighted": True}, SORTED),
     ({"directed": True}, DIRECTED),
     ({"directed": True, "weighted": True, "shuffled": True}, DIRECTED),
-    ({"loops": True, "weighted": True}, ROW_BY_ROW),
+    ({"loops": True, "weighted": True}, SORTED),
 ]
 
 
@@ -164,13 +164,13 @@ def test_products_of_ends(options, kind):
 
 def test_weights_that_want_a_gradient_get_one():
     graph = random_graph(8, 1)
-    a = adjacency_of(graph, ROW_BY_ROW)
+    a = adjacency_of(graph, SORTED)
     x, weight = doubles(8, 3), doubles(len(a.index))
     assert torch.autograd.gradcheck(lambda x, w: a.weighted(w).propagate(x), (x, weight))
 
 
 def test_softmax_over_rows():
-    a = adjacency_of(random_graph(8, 2), ROW_BY_ROW)
+    a = adjacency_of(random_graph(8, 2), SORTED)
     score = doubles(len(a.index))
     found = edge_softmax(a, score)
     for node in range(8):

@@ -4,7 +4,7 @@ One attribute, ``tree``, carries everything, so that the stock loader has only o
 join. It is an int32 tensor, one block a graph:
 
 1. a head of ``4 + 2 k`` numbers: minus the height ``k``; what is known of the edges (DIRECTED,
-   SYMMETRIC or ROW_BY_ROW); the number of nodes, and of clusters on the levels 1 to ``k``; the
+   SYMMETRIC or SORTED); the number of nodes, and of clusters on the levels 1 to ``k``; the
    number of edges, and of pooled edges on the levels 1 to ``k``;
 2. the nodes, sorted by their cluster on level 1;
 3. level by level, how many children every cluster has;
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.extras import needs
-from sepool.pyg.packing import DIRECTED, ROW_BY_ROW, SYMMETRIC, EdgeBlocks, Forest, pack_blocks
+from sepool.pyg.packing import DIRECTED, SORTED, SYMMETRIC, EdgeBlocks, Forest, pack_blocks
 from sepool.pyg.reading import kind_now, look_at
 from sepool.tree_batch import TreeBatch
 
@@ -38,7 +38,7 @@ with needs("torch", "sepool.pyg.hierarchy"):
 
 __all__ = [
     "DIRECTED",
-    "ROW_BY_ROW",
+    "SORTED",
     "SYMMETRIC",
     "EdgeBlocks",
     "Hierarchy",
@@ -115,9 +115,9 @@ def hierarchy(data: Data) -> Hierarchy:
             f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
             f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
         )
-    kind = min(int(heads[:, 1].min()), kind_now(facts, pooled, data.num_edges))
+    layout = min(int(heads[:, 1].min()), kind_now(facts, pooled, data.num_edges))
     with lasting():
-        return _unpack(data.tree, heads, height, kind)
+        return _unpack(data.tree, heads, height, layout)
 
 
 @contextmanager
@@ -141,7 +141,7 @@ class Hierarchy:
         sizes: how many children every cluster has; one tensor for each of the levels 1, 2, ...
         edges: rows and columns of the pooled edges on the levels 1, 2, ..., sorted by row.
         weights: the weights of these edges.
-        kind: what is known of the edges of all graphs: DIRECTED, SYMMETRIC or ROW_BY_ROW.
+        edge_layout: DIRECTED, SYMMETRIC or SORTED; the least that holds for every graph.
         num_nodes: how many nodes level 0 has, over all graphs.
 
     Example:
@@ -162,7 +162,7 @@ class Hierarchy:
     sizes: list[Tensor]
     edges: list[Tensor]
     weights: list[Tensor]
-    kind: int
+    edge_layout: int
     num_nodes: int
     _found: dict[tuple[str, int], Tensor] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -264,7 +264,7 @@ def _size_of(heads: NDArray[np.int64], height: int) -> int:
     return int(heads.size + counts.sum() + 3 * edges.sum())
 
 
-def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, kind: int) -> Hierarchy:
+def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, layout: int) -> Hierarchy:
     """Turns blocks that lie graph by graph into one tensor a piece, and numbers clusters through.
 
     All pieces move in one gather: the blocks are a ragged table of graphs and pieces, which is
@@ -297,4 +297,6 @@ def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, kind: int) -> H
         pairs.append(numbers[at : at + 2 * count].view(2, count))
         weights.append(packed[at + 2 * count : at + 3 * count].view(torch.float32))
         at += 3 * count
-    return Hierarchy(height, len(heads), nodes_by_cluster, sizes, pairs, weights, kind, nodes)
+    return Hierarchy(
+        height, len(heads), nodes_by_cluster, sizes, pairs, weights, edge_layout, nodes
+    )

@@ -1,4 +1,4 @@
-"""The block of numbers that carries the hierarchy of a graph; `sepool.pyg.hierarchy` says what is in it."""
+"""The packed block of a graph's hierarchy; its layout stands in `sepool.pyg.hierarchy`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sepool.tree_batch import TreeBatch
 # What is known of the edges of a graph; what holds for a batch is the least of its graphs.
 DIRECTED = 0
 SYMMETRIC = 1  # for every edge one back, of the same weight
-ROW_BY_ROW = 2  # symmetric, and sorted by row
+SORTED = 2  # symmetric, and sorted by row
 
 Ints = NDArray[np.int64]
 AT_ONCE = 1 << 16  # edges; what is worked on then stays in the processor's cache
@@ -119,11 +119,11 @@ def runs(counts: Ints, at_once: int = AT_ONCE) -> Iterator[tuple[slice, slice]]:
 def _pack(trees: Forest, edges: EdgeBlocks, symmetric: NDArray[np.bool_]) -> Blocks:
     counts, height = trees.counts, trees.height
     parents = global_parents(trees)
-    kind = np.where(symmetric, SYMMETRIC + _row_by_row(edges), DIRECTED)
+    layout = np.where(symmetric, SYMMETRIC + _row_by_row(edges), DIRECTED)
     if edges.counts.max(initial=0) >= 2**31:
         raise ValueError("a graph has 2^31 edges or more, which a packed tree cannot hold")
     head = np.empty((len(counts), 4 + 2 * height), np.int32)
-    head[:, 0], head[:, 1], head[:, 2 : 3 + height] = -height, kind, counts
+    head[:, 0], head[:, 1], head[:, 2 : 3 + height] = -height, layout, counts
     head[:, 3 + height] = edges.counts
     order = np.argsort(parents[0], kind="stable")
     order -= np.repeat(pointers(counts[:, 0])[:-1], counts[:, 0])

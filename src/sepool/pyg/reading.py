@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sepool.extras import needs
 from sepool.graph.edges import pointers
-from sepool.pyg.packing import DIRECTED, ROW_BY_ROW, SYMMETRIC, EdgeBlocks, Ints
+from sepool.pyg.packing import DIRECTED, SORTED, SYMMETRIC, EdgeBlocks, Ints
 
 with needs("torch", "sepool.pyg.reading"):
     import torch
@@ -84,7 +84,7 @@ def kind_now(facts: EdgeFacts, pooled: float, edges: int) -> int:
         )
     if not facts.symmetric:
         return DIRECTED  # which is right for any weights
-    return ROW_BY_ROW if facts.row_by_row else SYMMETRIC
+    return SORTED if facts.row_by_row else SYMMETRIC
 
 
 def graph_list(graphs: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from sepool.pyg.hierarchy import ROW_BY_ROW, Hierarchy
+from sepool.pyg.hierarchy import SORTED, Hierarchy
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.feature_table import row_marks
 
@@ -74,4 +74,4 @@ def adjacency_among(a: Adjacency, nodes: Tensor) -> Adjacency:
     pairs = torch.stack([rank[a.row], rank[a.index]])
     pairs = pairs[:, (pairs >= 0).all(0)]
     pairs = pairs[:, (pairs[0] * len(nodes) + pairs[1]).argsort()]
-    return Adjacency.from_edges(pairs, None, len(nodes), ROW_BY_ROW)
+    return Adjacency.from_edges(pairs, None, len(nodes), SORTED)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from sepool.pyg.hierarchy import ROW_BY_ROW, Hierarchy, repeat_each
+from sepool.pyg.hierarchy import SORTED, Hierarchy, repeat_each
 from sepool_experiments.batches.tables import Tables
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.conv_base import Prepared
@@ -130,7 +130,7 @@ def cut_by_kernels(levels: Sequence[Level], tables: Tables, ids: Tensor, shape: 
 
 def _hierarchy(sizes: list[Tensor], shape: Shape, replicas: int) -> Hierarchy:
     graphs, nodes = (replicas * shape.nodes[end] for end in (-1, 0))
-    return Hierarchy(len(sizes), graphs, None, sizes, [], [], ROW_BY_ROW, nodes)
+    return Hierarchy(len(sizes), graphs, None, sizes, [], [], SORTED, nodes)
 
 
 def _with_rows(levels: Sequence[Level], shape: Shape) -> list[tuple[int, Rows, int]]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sepool.pyg.hierarchy import ROW_BY_ROW, Hierarchy, hierarchy
+from sepool.pyg.hierarchy import SORTED, Hierarchy, hierarchy
 from sepool.pyg.packing import Forest, pack_blocks
 from sepool_experiments.batches.dedup_rows import (
     Merged,
@@ -104,7 +104,7 @@ class GraphStore:
         pairs = rank[pairs]
         pairs = pairs[:, (pairs[0] * nodes + pairs[1]).argsort()]
         raw = torch.from_numpy(self.graphs.features())[order]
-        bottom = Adjacency.from_edges(pairs, None, nodes, ROW_BY_ROW)
+        bottom = Adjacency.from_edges(pairs, None, nodes, SORTED)
 
         self.height, self.num_graphs = whole.height, whole.num_graphs
         self.num_features, self.num_classes = raw.size(1), self.graphs.num_classes

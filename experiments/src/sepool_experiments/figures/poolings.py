@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from sepool.pyg.hierarchy import ROW_BY_ROW
+from sepool.pyg.hierarchy import SORTED
 from sepool_experiments.layers import Linear
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.conv_base import Prepared
@@ -58,7 +58,7 @@ class Copies:
         one = torch.cat([data.edge_index, here.expand(2, -1)], 1)
         one = one[:, (one[0] * nodes + one[1]).argsort()]
         edges = (one.unsqueeze(1) + nodes * numbers.view(-1, 1)).flatten(1)
-        a = Adjacency.from_edges(edges, None, replicas * nodes, ROW_BY_ROW)
+        a = Adjacency.from_edges(edges, None, replicas * nodes, SORTED)
         a.transpose()  # found once, for all that follow
         apart = (a.row != a.index).to(data.x.dtype)
         return cls(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.pyg.hierarchy import DIRECTED, ROW_BY_ROW, Hierarchy, lasting, repeat_each
+from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy, lasting, repeat_each
 from sepool_experiments.layers.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
 from sepool_experiments.layers.softmax import segment_softmax
 
@@ -42,11 +42,11 @@ class Adjacency:
     ) -> Adjacency:
         """From edges as PyG has them: messages flow from ``edge_index[0]`` to ``edge_index[1]``.
 
-        Where edges are ROW_BY_ROW, nothing needs to be sorted: rows and columns change places. Not
+        Where edges are SORTED, nothing needs to be sorted: rows and columns change places. Not
         so where weights want a gradient: it belongs to the edge itself, not to the one back.
         """
         learned = weight is not None and weight.requires_grad
-        if kind == ROW_BY_ROW and not learned:
+        if kind == SORTED and not learned:
             # What reads these takes entries to lie side by side, which those of a transpose do not.
             row, col = edge_index.contiguous()
             weight = None if weight is None else weight.contiguous()
@@ -228,5 +228,5 @@ def pooled_adjacency(levels: Hierarchy, level: int, binary: bool = False) -> Adj
     """The adjacency between the clusters of a level: ``S A S^T``, or without weights and loops."""
     edges = levels.edges_apart(level) if binary else levels.edges[level - 1]
     weight = None if binary else levels.weights[level - 1]
-    kind = levels.kind if levels.kind == DIRECTED else ROW_BY_ROW
+    kind = levels.edge_layout if levels.edge_layout == DIRECTED else SORTED
     return Adjacency.from_edges(edges, weight, levels.num_clusters(level), kind)

@@ -95,7 +95,7 @@ class SEPAutoencoder(nn.Module):
                 f"the model pools to level {self.level}, the tree has height {levels.height}; "
                 f"add a tree with AddCodingTree(height={self.level + 1})"
             )
-        a = Adjacency.from_edges(*edges_of(data, x), len(x), levels.kind)
+        a = Adjacency.from_edges(*edges_of(data, x), len(x), levels.edge_layout)
         first = self.convs[0]
         graph = first.prepare(a) if isinstance(first, Conv) else Prepared(a)
         return PreparedBatch(x, False, levels, {0: graph})

@@ -167,7 +167,7 @@ class SEPG(nn.Module):
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, levels: Hierarchy
     ) -> Tensor:
         """What the classifier sees of every graph."""
-        nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.kind)
+        nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.edge_layout)
 
         def block(i: int, level: int, x: Tensor) -> Tensor:
             a = pooled_adjacency(levels, level, self.binary) if level else nodes

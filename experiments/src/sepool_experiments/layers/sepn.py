@@ -171,7 +171,7 @@ class SEPN(nn.Module):
                 f"the model pools {self.blocks} times, the tree has height {levels.height}; "
                 f"add a tree with AddCodingTree(height={self.height})"
             )
-        nodes = Adjacency.from_edges(*edges_of(data, x), len(x), levels.kind)
+        nodes = Adjacency.from_edges(*edges_of(data, x), len(x), levels.edge_layout)
         above = range(1, self.blocks + 1)
         graphs = [nodes, *(pooled_adjacency(levels, level, self.binary) for level in above)]
         find = self.last.prepare if isinstance(self.last, Conv) else Prepared
