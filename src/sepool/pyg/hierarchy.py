@@ -297,6 +297,4 @@ def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, layout: int) ->
         pairs.append(numbers[at : at + 2 * count].view(2, count))
         weights.append(packed[at + 2 * count : at + 3 * count].view(torch.float32))
         at += 3 * count
-    return Hierarchy(
-        height, len(heads), nodes_by_cluster, sizes, pairs, weights, edge_layout, nodes
-    )
+    return Hierarchy(height, len(heads), nodes_by_cluster, sizes, pairs, weights, layout, nodes)
