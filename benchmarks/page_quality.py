@@ -198,5 +198,5 @@ without any clusters."""
 RELABEL = """\
 Each graph is built again under {permutations} random permutations of its nodes and edges. H \
 must agree to 1e-9 every time, and the trees must be isomorphic as rooted trees whose nodes \
-carry their volume and cut (decided exactly, no hashing). The table counts the graphs whose tree \
-is the same every time; for tgp SEP, those whose H is the same, which is easier."""
+carry their volume and boundary (decided exactly, no hashing). The table counts the graphs whose \
+tree is the same every time; for tgp SEP, those whose H is the same, which is easier."""

@@ -1,9 +1,9 @@
 """Same graph, other node order: is the tree the same?
 
 Every graph is built again under random permutations of its nodes. Its tree counts as the same if H
-agrees to 1e-9 and the trees are isomorphic as rooted trees whose nodes carry their volume and cut.
-That is decided exactly, level by level from the leaves: equal (volume, cut, children) get equal
-numbers. A graph counts only if all its permutations agree.
+agrees to 1e-9 and the trees are isomorphic as rooted trees whose nodes carry their volume and
+boundary. That is decided exactly, level by level from the leaves: equal (volume, boundary,
+children) get equal numbers. A graph counts only if all its permutations agree.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Shapes:
                     children[parent].append(child)
             marks = zip(
                 np.round(tree.volumes(level), 6).tolist(),
-                np.round(tree.cuts(level), 6).tolist(),
+                np.round(tree.boundaries(level), 6).tolist(),
                 children,
                 strict=True,
             )
-            keys = [(volume, cut, *sorted(kids)) for volume, cut, kids in marks]
+            keys = [(volume, boundary, *sorted(kids)) for volume, boundary, kids in marks]
             below = [self.seen.setdefault((level, *key), len(self.seen)) for key in keys]
         return below[0]
 

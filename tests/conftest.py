@@ -29,9 +29,9 @@ def plain_entropy() -> Callable[..., float]:
                 children.setdefault(coarse_to_fine[0][node], set()).add(node)
             bits = 0.0
             for child in children.values():
-                cut = sum(w for u, v, w in edges if (u in child) != (v in child))
-                if cut > 0:
-                    bits -= cut / total * log2(volume(child) / volume(nodes))
+                leaving = sum(w for u, v, w in edges if (u in child) != (v in child))
+                if leaving > 0:
+                    bits -= leaving / total * log2(volume(child) / volume(nodes))
                 bits += below(child, coarse_to_fine[1:])
             return bits
 

@@ -52,7 +52,7 @@ def test_three_evaluators_agree_on_built_trees(plain_entropy, graph, height, met
     assert again.counts == tree.counts
     assert again.parent.tolist() == tree.parent.tolist()
     assert again.volume == pytest.approx(tree.volume)
-    assert again.cut == pytest.approx(tree.cut)
+    assert again.boundary == pytest.approx(tree.boundary)
 
 
 def test_two_triangles_and_a_bridge(bridge):
@@ -89,8 +89,8 @@ def test_scaled_weights_change_nothing(bridge):
     assert one_dimensional_entropy(thousand) == one_dimensional_entropy(bridge)
 
 
-def test_counted_self_loops_add_volume_but_no_cut():
-    graph = sepool.as_graph([(0, 1), (0, 0)], self_loops=True)  # volumes 3 and 1, cuts 1 and 1
+def test_counted_self_loops_add_volume_but_no_boundary():
+    graph = sepool.as_graph([(0, 1), (0, 0)], self_loops=True)  # volumes 3, 1, boundaries 1, 1
     assert one_dimensional_entropy(graph) == pytest.approx((np.log2(4 / 3) + np.log2(4)) / 4)
 
 

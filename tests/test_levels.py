@@ -45,7 +45,7 @@ class TestFromLevels:
     def test_weights_are_the_callers(self):
         tree = CodingTree.from_levels([(0, 1, 0.5), (1, 2, 1e-3)], [0, 0, 1])
         assert tree.volumes(1) == pytest.approx([1.001, 0.001])
-        assert tree.cuts(1) == pytest.approx([0.001, 0.001])
+        assert tree.boundaries(1) == pytest.approx([0.001, 0.001])
 
     def test_a_level_may_be_one_cluster_or_all_single(self, bridge):
         flat = sepool.one_dimensional_entropy(bridge)

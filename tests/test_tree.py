@@ -37,15 +37,15 @@ def test_labels_and_assignments(tree):
     assert tree.labels(1).dtype == tree.assignment(2).dtype == np.int32
 
 
-def test_sizes_volumes_and_cuts(tree):
+def test_sizes_volumes_and_boundaries(tree):
     assert tree.cluster_sizes(1).tolist() == [2, 1, 1, 2]
     assert tree.cluster_sizes(3).tolist() == [6]
     assert tree.volumes(0).tolist() == [2, 2, 3, 3, 2, 2]
     assert tree.volumes(1).tolist() == [4, 3, 3, 4]
-    assert tree.cuts(1).tolist() == [2, 3, 3, 2]
+    assert tree.boundaries(1).tolist() == [2, 3, 3, 2]
     assert tree.volumes(2).tolist() == [7, 7]
-    assert tree.cuts(2).tolist() == [1, 1]
-    assert (tree.volumes(3).tolist(), tree.cuts(3).tolist()) == ([14], [0])
+    assert tree.boundaries(2).tolist() == [1, 1]
+    assert (tree.volumes(3).tolist(), tree.boundaries(3).tolist()) == ([14], [0])
     assert tree.members(2, 1).tolist() == [3, 4, 5]
 
 
@@ -58,7 +58,9 @@ def test_contributions_add_up(tree):
 
 
 @pytest.mark.parametrize("level", [-1, 4])
-@pytest.mark.parametrize("method", ["labels", "volumes", "cuts", "cluster_sizes", "contributions"])
+@pytest.mark.parametrize(
+    "method", ["labels", "volumes", "boundaries", "cluster_sizes", "contributions"]
+)
 def test_levels_that_do_not_exist(tree, method, level):
     with pytest.raises(ValueError, match=f"level must be 0 to 3, got {level}"):
         getattr(tree, method)(level)
@@ -80,7 +82,7 @@ def test_to_networkx(tree):
     assert digraph.nodes[2, 0] == {
         "level": 2,
         "volume": 7,
-        "cut": 1,
+        "boundary": 1,
         "entropy": pytest.approx(1 / 14),
     }
     assert digraph.nodes[0, 4]["name"] == "4"
@@ -128,7 +130,7 @@ def test_nodes_in_another_order():
 
 def test_what_is_asked_for_is_a_copy(tree):
     for level in (1, 2):
-        for ask in (tree.volumes, tree.cuts, tree.assignment, tree.labels):
+        for ask in (tree.volumes, tree.boundaries, tree.assignment, tree.labels):
             before = ask(level).tolist()
             ask(level)[:] = 0
             assert ask(level).tolist() == before
@@ -147,7 +149,7 @@ def test_equal_trees_are_equal(bridge, tree):
     assert tree != sepool.coding_tree(bridge, height=2)
     assert tree != CodingTree.from_levels(bridge, [0, 0, 1, 1, 1, 1])
     assert tree != "tree"
-    for name in ("volume", "cut"):
+    for name in ("volume", "boundary"):
         assert tree != replace(tree, **{name: getattr(tree, name) + 1})
     assert tree != replace(tree, names=tuple("abcdef"))
     wide = replace(tree, parent=tree.parent.astype(np.int64))

@@ -20,7 +20,7 @@ class TestBatch:
             assert tree.counts == alone.counts
             assert tree.parent.tolist() == alone.parent.tolist()
             assert tree.volume.tolist() == alone.volume.tolist()
-            assert tree.cut.tolist() == alone.cut.tolist()
+            assert tree.boundary.tolist() == alone.boundary.tolist()
             assert tree.entropy == alone.entropy
         assert trees.entropy.tolist() == [tree.entropy for tree in trees]
 

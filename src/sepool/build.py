@@ -112,12 +112,12 @@ def coding_trees(
 def _trees(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
     from sepool import _core  # here, because reading a saved tree needs no compiled core
 
-    counts, parent, volume, cut, entropy = _core.trees(
+    counts, parent, volume, boundary, entropy = _core.trees(
         batch.node_ptr, batch.indptr, batch.indices, batch.weights, batch.loops, **options
     )
     nodes = pointers(counts.sum(axis=1))[:-1]
     starts = np.column_stack([nodes - np.arange(len(nodes)), nodes])  # roots have no parent
-    return TreeBatch(counts, parent, volume, cut, entropy, batch.unit, starts, batch.names)
+    return TreeBatch(counts, parent, volume, boundary, entropy, batch.unit, starts, batch.names)
 
 
 def core_options(

@@ -1,4 +1,4 @@
-"""Structural entropy of any hierarchy, from volumes and cuts in NumPy: a check on the core.
+"""Structural entropy of any hierarchy, from volumes and boundaries in NumPy: a check on the core.
 
 Only the edges are read by the core; what it says of its trees plays no part.
 """

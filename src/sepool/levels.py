@@ -103,22 +103,22 @@ def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[n
     return [above, *reversed(assignments)]
 
 
-def volumes_and_cuts(
+def volumes_and_boundaries(
     graph: Graph, assignments: list[NDArray[np.int64]]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """The volumes and cuts of every level; an edge counts as long as its ends are apart."""
+    """The volumes and boundaries of every level; an edge counts as long as its ends are apart."""
     u: NDArray[Any]
     v: NDArray[Any]
     u, v, w = graph.edges()
-    volumes, cuts = [graph.degrees()], []
+    volumes, boundaries = [graph.degrees()], []
     for parent in assignments:
         size = len(parent)
-        cuts.append(np.bincount(u, w, size).astype(np.float64) + np.bincount(v, w, size))
+        boundaries.append(np.bincount(u, w, size).astype(np.float64) + np.bincount(v, w, size))
         volumes.append(np.bincount(parent, volumes[-1]).astype(np.float64))
         u, v = parent[u], parent[v]
         apart = u != v
         u, v, w = u[apart], v[apart], w[apart]
-    return volumes, [*cuts, np.zeros(1)]
+    return volumes, [*boundaries, np.zeros(1)]
 
 
 def check_graph(tree: CodingTree, graph: Graph) -> None:

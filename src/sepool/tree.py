@@ -21,7 +21,7 @@ from sepool.levels import (
     assignments_of,
     check_graph,
     in_another_order,
-    volumes_and_cuts,
+    volumes_and_boundaries,
 )
 
 
@@ -37,7 +37,7 @@ class CodingTree:
         parent: the parent of every node but the root, as its number on the next level; flat, level
             after level.
         volume: the sum of the degrees below every node, flat.
-        cut: the weight of the edges that leave every node, flat.
+        boundary: the weight of the edges that leave every node, flat.
         entropy: the structural entropy of the graph on this tree, in bits.
         names: what the nodes are called, or None if they are simply 0, 1, 2, ...
 
@@ -54,7 +54,7 @@ class CodingTree:
     counts: tuple[int, ...]
     parent: NDArray[np.int32]
     volume: NDArray[np.float64]
-    cut: NDArray[np.float64]
+    boundary: NDArray[np.float64]
     entropy: float
     names: tuple[str, ...] | None = None
 
@@ -140,15 +140,15 @@ class CodingTree:
         """The sum of the degrees in every cluster of this level."""
         return self.volume[self._slice(self._level(level))].copy()
 
-    def cuts(self, level: int) -> NDArray[np.float64]:
+    def boundaries(self, level: int) -> NDArray[np.float64]:
         """The weight of the edges that leave every cluster of this level."""
-        return self.cut[self._slice(self._level(level))].copy()
+        return self.boundary[self._slice(self._level(level))].copy()
 
     def contributions(self, level: int) -> NDArray[np.float64]:
         """What every node of this level adds to the entropy, in bits (Eq. 3 of the paper).
 
-        A node of volume ``v`` and cut ``g`` adds ``g / V log2(p / v)``, where ``p`` and ``V`` are
-        the volumes of its parent and of the root; the root adds nothing.
+        A node of volume ``v`` and boundary ``g`` adds ``g / V log2(p / v)``, where ``p`` and ``V``
+        are the volumes of its parent and of the root; the root adds nothing.
 
         Example:
             >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).contributions(0)
@@ -156,10 +156,10 @@ class CodingTree:
         """
         bits = np.zeros(self.num_clusters(level))
         if level < self.height:
-            volume, cut = self.volumes(level), self.cuts(level)
+            volume, boundary = self.volumes(level), self.boundaries(level)
             above = self.volumes(level + 1)[self.assignment(level + 1)]
-            some = cut > 0  # a node without edges may have no volume
-            bits[some] = cut[some] / self.volume[-1] * np.log2(above[some] / volume[some])
+            some = boundary > 0  # a node without edges may have no volume
+            bits[some] = boundary[some] / self.volume[-1] * np.log2(above[some] / volume[some])
         return bits
 
     @classmethod
@@ -184,12 +184,12 @@ class CodingTree:
         """
         graph = as_graph(graph)
         assignments = assignments_of(as_levels(labels, graph), graph.num_nodes)
-        volumes, cuts = volumes_and_cuts(graph, assignments)
+        volumes, boundaries = volumes_and_boundaries(graph, assignments)
         tree = cls(
             (*map(len, assignments), 1),
             np.concatenate(assignments).astype(np.int32),
             np.concatenate(volumes),
-            np.concatenate(cuts),
+            np.concatenate(boundaries),
             np.nan,
             graph.names,
         )
@@ -198,19 +198,21 @@ class CodingTree:
     def to_networkx(self) -> Any:
         """A ``networkx.DiGraph`` from parents to children, whose nodes are ``(level, index)``.
 
-        Nodes have the attributes ``level``, ``volume``, ``cut``, ``entropy`` (what they add to it)
-        and, on level 0, ``name``.
+        Nodes have the attributes ``level``, ``volume``, ``boundary``, ``entropy`` (their share of
+        it) and, on level 0, ``name``.
         """
         with needs("", "to_networkx"):
             import networkx as nx
 
         digraph = nx.DiGraph()
         for level in reversed(range(self.height + 1)):
-            columns = (self.volumes(level), self.cuts(level), self.contributions(level))
-            for i, (volume, cut, bits) in enumerate(
-                zip(*(x.tolist() for x in columns), strict=True)
-            ):
-                digraph.add_node((level, i), level=level, volume=volume, cut=cut, entropy=bits)
+            columns = {
+                "volume": self.volumes(level).tolist(),
+                "boundary": self.boundaries(level).tolist(),
+                "entropy": self.contributions(level).tolist(),
+            }
+            for i, values in enumerate(zip(*columns.values(), strict=True)):
+                digraph.add_node((level, i), level=level, **dict(zip(columns, values, strict=True)))
             if level < self.height:
                 up = enumerate(self.assignment(level + 1).tolist())
                 digraph.add_edges_from(((level + 1, p), (level, i)) for i, p in up)
@@ -248,7 +250,7 @@ class CodingTree:
         if not isinstance(other, CodingTree):
             return NotImplemented
         alike = (self.counts, self.names) == (other.counts, other.names)
-        arrays = ("parent", "volume", "cut")
+        arrays = ("parent", "volume", "boundary")
         return alike and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
 
     def __hash__(self) -> int:

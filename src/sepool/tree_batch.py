@@ -20,10 +20,10 @@ class TreeBatch(Sequence[CodingTree]):
         counts: how many nodes each level has, one row a tree.
         parent: as in `CodingTree`, tree after tree.
         volume: as in `CodingTree`, tree after tree, in units of the tree's graph.
-        cut: as in `CodingTree`, tree after tree, in units of the tree's graph.
+        boundary: as in `CodingTree`, tree after tree, in units of the tree's graph.
         entropy: the entropy of every tree, in bits.
         unit: what a unit is worth in every graph.
-        starts: where every tree begins in ``parent``, and where in ``volume`` and ``cut``.
+        starts: where every tree begins in ``parent``, and where in ``volume`` and ``boundary``.
         names: what the nodes of every graph are called.
 
     Example:
@@ -40,7 +40,7 @@ class TreeBatch(Sequence[CodingTree]):
     counts: NDArray[np.int64]
     parent: NDArray[np.int32]
     volume: NDArray[np.int64]
-    cut: NDArray[np.int64]
+    boundary: NDArray[np.int64]
     entropy: NDArray[np.float64]
     unit: NDArray[np.float64]
     starts: NDArray[np.int64]
@@ -64,7 +64,7 @@ class TreeBatch(Sequence[CodingTree]):
                 self.counts[index],
                 self.parent,
                 self.volume,
-                self.cut,
+                self.boundary,
                 self.entropy[index],
                 self.unit[index],
                 self.starts[index],
@@ -77,7 +77,7 @@ class TreeBatch(Sequence[CodingTree]):
             counts,
             self.parent[parents],
             self.volume[nodes] * self.unit[index],
-            self.cut[nodes] * self.unit[index],
+            self.boundary[nodes] * self.unit[index],
             float(self.entropy[index]),
             None if self.names is None else self.names[index],
         )

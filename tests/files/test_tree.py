@@ -24,7 +24,7 @@ def tree(bridge) -> CodingTree:
 
 def assert_same(a: CodingTree, b: CodingTree) -> None:
     assert (a.counts, a.entropy, a.names) == (b.counts, b.entropy, b.names)
-    for x, y in ((a.parent, b.parent), (a.volume, b.volume), (a.cut, b.cut)):
+    for x, y in ((a.parent, b.parent), (a.volume, b.volume), (a.boundary, b.boundary)):
         assert x.dtype == y.dtype
         assert x.tolist() == y.tolist()
 
@@ -38,7 +38,7 @@ def test_what_is_saved_is_loaded(tmp_path_factory, suffix, data):
     names = data.draw(st.none() | st.lists(st.text(), min_size=n, max_size=n).map(tuple))
     graph = sepool.as_graph(edges, num_nodes=n)
     tree = CodingTree.from_levels(graph, [[i // 2 for i in range(n)]])
-    tree = CodingTree(tree.counts, tree.parent, tree.volume, tree.cut, tree.entropy, names)
+    tree = CodingTree(tree.counts, tree.parent, tree.volume, tree.boundary, tree.entropy, names)
     path = tmp_path_factory.mktemp("tree") / f"tree{suffix}"
     tree.save(path)
     assert_same(CodingTree.load(path), tree)
@@ -56,11 +56,11 @@ def test_the_documented_format(tmp_path, tree):
     fields = json.loads((tmp_path / "tree.json").read_text())
     assert fields == {
         "format": "sepool-tree",
-        "version": 1,
+        "version": 2,
         "counts": [6, 4, 2, 1],
         "parent": [0, 0, 1, 2, 3, 3, 0, 0, 1, 1, 0, 0],
         "volume": [2, 2, 3, 3, 2, 2, 4, 3, 3, 4, 7, 7, 14],
-        "cut": [2, 2, 3, 3, 2, 2, 2, 3, 3, 2, 1, 1, 0],
+        "boundary": [2, 2, 3, 3, 2, 2, 2, 3, 3, 2, 1, 1, 0],
         "entropy": tree.entropy,
         "names": None,
     }
@@ -87,7 +87,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, tree, suffix, failure, monk
 
 
 def test_numbers_that_are_no_json_are_not_written(tmp_path, tree):
-    broken = CodingTree(tree.counts, tree.parent, tree.volume, tree.cut, float("nan"))
+    broken = CodingTree(tree.counts, tree.parent, tree.volume, tree.boundary, float("nan"))
     with pytest.raises(ValueError, match="JSON"):
         broken.save(tmp_path / "tree.json")
     assert os.listdir(tmp_path) == []
@@ -175,7 +175,7 @@ REMOVED = object()
         ("format", "other", "not a coding tree: format is 'other'"),
         ("format", REMOVED, "not a coding tree: format is None"),
         ("format", ["sepool-tree"], r"not a coding tree: format is \['sepool-tree'\]"),
-        ("version", 2, "version 2 of the format; this sepool reads 1"),
+        ("version", 3, "version 3 of the format; this sepool reads 1 and 2"),
         ("counts", REMOVED, "counts is missing"),
         ("counts", [6, 4, 2], "counts must run from the nodes down to one root"),
         ("counts", [1], "counts must run"),
@@ -198,10 +198,10 @@ REMOVED = object()
         ("parent", "abc", "parent must be a flat list of numbers"),
         ("volume", [3] * 13, "volumes on level 1"),
         ("volume", ["x"] * 13, "volume must be a flat list of numbers"),
-        ("cut", [float("nan")] * 13, "cut must be finite"),
-        ("cut", [-1] * 13, "cut must be finite and not negative"),
-        ("cut", [99] * 13, "a cut is larger than its volume"),
-        ("cut", [0] * 13, r"entropy .*, but its nodes add up to 0\.0"),
+        ("boundary", [float("nan")] * 13, "boundary must be finite"),
+        ("boundary", [-1] * 13, "boundary must be finite and not negative"),
+        ("boundary", [99] * 13, "a boundary is larger than its volume"),
+        ("boundary", [0] * 13, r"entropy .*, but its nodes add up to 0\.0"),
         ("entropy", 9.5, r"entropy 9\.5, but its nodes add up to"),
         ("entropy", "low", "entropy must be a finite number, got 'low'"),
         ("entropy", 10**400, "entropy must be a finite number, got 1000"),

@@ -71,13 +71,13 @@ def test_pack_places_a_pair_side_by_side() -> None:
     assert (np.abs(place) + np.array([1, 2]) <= reach[0] + 1e-9).all()
 
 
-def test_links_of_every_level_add_up_to_its_cuts() -> None:
+def test_links_of_every_level_add_up_to_its_boundaries() -> None:
     graph = sepool.as_graph(nx.les_miserables_graph())
     tree = sepool.coding_tree(graph, 4)
     for level, (u, v, w) in enumerate(links_of(tree, graph)):
         count = tree.num_clusters(level)
         np.testing.assert_allclose(
-            np.bincount(u, w, count) + np.bincount(v, w, count), tree.cuts(level)
+            np.bincount(u, w, count) + np.bincount(v, w, count), tree.boundaries(level)
         )
 
 

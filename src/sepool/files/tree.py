@@ -1,16 +1,18 @@
-"""The file format of coding trees, version 1; loading a tree executes nothing.
+"""The file format of coding trees, version 2; loading a tree executes nothing.
 
 The fields:
 
-- ``format``: "sepool-tree"; ``version``: 1; ``entropy``: a number, in bits;
+- ``format``: "sepool-tree"; ``version``: 2; ``entropy``: a number, in bits;
 - ``counts``: how many nodes each level has, level 0 (the graph's nodes) first, the root (1) last;
 - ``parent``: the parent of every node but the root, as its number on the next level;
-- ``volume`` and ``cut``: of every node, in the weights of the graph;
+- ``volume`` and ``boundary``: of every node, in the weights of the graph;
 - ``names``: what the graph's nodes are called, or null.
 
-``parent``, ``volume`` and ``cut`` are flat, level after level. On all levels but the lowest,
-siblings stand side by side, in the order of their parents. A ``.json`` file is an object with these
+``parent``, ``volume`` and ``boundary`` are flat, level after level. On all levels but the lowest,
+siblings are adjacent, in the order of their parents. A ``.json`` file is an object with these
 fields, a ``.npz`` file a NumPy archive with these arrays, in which ``names`` is a JSON text.
+
+Version 1 has ``cut`` for ``boundary``, and is still read.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 
 from sepool.files.atomic import StrPath, atomic_write
 
-FORMAT, VERSION = "sepool-tree", 1
+FORMAT, VERSION, VERSIONS = "sepool-tree", 2, ("1", "2")
 SUFFIXES = (".json", ".npz")
 
 
@@ -39,7 +41,7 @@ class TreeFields(NamedTuple):
     counts: tuple[int, ...]
     parent: NDArray[np.int32]
     volume: NDArray[np.float64]
-    cut: NDArray[np.float64]
+    boundary: NDArray[np.float64]
     entropy: float
     names: tuple[str, ...] | None
 
@@ -106,18 +108,20 @@ def _read_npz(path: StrPath) -> dict[str, Any]:
 def _check(fields: dict[str, Any]) -> TreeFields:
     if str(fields.get("format")) != FORMAT:
         raise TreeFormatError(f"not a coding tree: format is {fields.get('format')!r}")
-    if str(fields.get("version")) != str(VERSION):
-        version = fields.get("version")
-        raise TreeFormatError(f"version {version!r} of the format; this sepool reads {VERSION}")
+    version = fields.get("version")
+    if str(version) not in VERSIONS:
+        known = " and ".join(VERSIONS)
+        raise TreeFormatError(f"version {version!r} of the format; this sepool reads {known}")
     counts = _numbers(fields, "counts", "iu")
     if len(counts) < 2 or counts.min() < 1 or counts[-1] != 1:
         raise TreeFormatError(f"counts must run from the nodes down to one root, got {counts}")
     size = sum(counts.tolist())
     parent = _numbers(fields, "parent", "iu", size - 1)
     volume = _numbers(fields, "volume", "iuf", size).astype(np.float64)
-    cut = _numbers(fields, "cut", "iuf", size).astype(np.float64)
-    if (cut > volume * (1 + 1e-9)).any():
-        raise TreeFormatError("a cut is larger than its volume")
+    key = "cut" if str(version) == "1" else "boundary"
+    boundary = _numbers(fields, key, "iuf", size).astype(np.float64)
+    if (boundary > volume * (1 + 1e-9)).any():
+        raise TreeFormatError("a boundary is larger than its volume")
     _check_levels(counts, parent, volume)
     entropy, names = fields.get("entropy"), fields.get("names")
     if not isinstance(entropy, (int, float)) or not abs(entropy) <= sys.float_info.max:
@@ -129,7 +133,7 @@ def _check(fields: dict[str, Any]) -> TreeFields:
             raise TreeFormatError(f"expected {counts[0]} names, one a node, got {len(names)}")
         names = tuple(names)
     levels = tuple(counts.tolist())
-    return TreeFields(levels, parent.astype(np.int32), volume, cut, float(entropy), names)
+    return TreeFields(levels, parent.astype(np.int32), volume, boundary, float(entropy), names)
 
 
 def _numbers(fields: dict[str, Any], key: str, kinds: str, size: int | None = None) -> NDArray[Any]:

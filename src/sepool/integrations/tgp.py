@@ -184,7 +184,7 @@ def released_trees(
         np.array([tree.counts for tree in found]),
         np.concatenate([tree.parent for tree in found]),
         np.concatenate([tree.volume for tree in found]).astype(np.int64),
-        np.concatenate([tree.cut for tree in found]).astype(np.int64),
+        np.concatenate([tree.boundary for tree in found]).astype(np.int64),
         np.array([tree.entropy for tree in found]),
         np.ones(len(found)),
         np.column_stack([sizes - np.arange(len(found)), sizes]),

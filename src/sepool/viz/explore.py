@@ -90,7 +90,7 @@ def _data(tree: CodingTree, graph: Graph, title: str) -> dict[str, Any]:
         "names": None if tree.names is None else list(tree.names),
         "parent": [tree.assignment(level).tolist() for level in range(1, tree.height + 1)],
         "volume": _short(tree.volumes(0)),
-        "cut": [_short(tree.cuts(level)) for level in range(tree.height + 1)],
+        "boundary": [_short(tree.boundaries(level)) for level in range(tree.height + 1)],
         "x": [_hundredths(centre.real) for centre in places.centre],
         "y": [_hundredths(centre.imag) for centre in places.centre],
         "r": [None, *(_hundredths(radius) for radius in places.radius[1:])],

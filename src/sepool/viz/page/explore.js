@@ -99,7 +99,7 @@ class Explorer {
     const facts = [["Level", String(model.level[id])]];
     if (!model.isLeaf(id)) facts.push(["Nodes", number(model.size[id])]);
     facts.push([model.isLeaf(id) ? "Degree" : "Volume", number(model.volume[id])]);
-    if (id !== model.root) facts.push(["Weight that leaves", number(model.cut[id])], ["Entropy it adds", `${bitsText(model.bits[id])} bits`]);
+    if (id !== model.root) facts.push(["Weight that leaves", number(model.boundary[id])], ["Entropy it adds", `${bitsText(model.bits[id])} bits`]);
     if (!model.isLeaf(id)) {
       facts.push(["Entropy below it", `${bitsText(model.below[id])} bits`]);
       if (id !== model.root) facts.push(["Of all", `${((model.bits[id] + model.below[id]) / whole * 100).toFixed(1)} %`]);

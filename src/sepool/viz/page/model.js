@@ -15,7 +15,7 @@ class Model {
     this.y = new Float64Array(total);
     this.r = new Float64Array(total).fill(1);
     this.volume = new Float64Array(total);
-    this.cut = new Float64Array(total);
+    this.boundary = new Float64Array(total);
     this.size = new Int32Array(total).fill(1, 0, this.leaves);
     this.colour = new Uint8Array(total);
     for (let level = 0; level <= this.height; level++) {
@@ -25,7 +25,7 @@ class Model {
         this.level[id] = level;
         this.x[id] = data.x[level][i] / 100;
         this.y[id] = data.y[level][i] / 100;
-        this.cut[id] = data.cut[level][i];
+        this.boundary[id] = data.boundary[level][i];
         if (level > 0) this.r[id] = data.r[level][i] / 100;
         if (level > 0 && level < this.height) this.colour[id] = data.colour[level][i];
         if (level < this.height) this.parent[id] = this.offset[level + 1] + data.parent[level][i];
@@ -54,7 +54,7 @@ class Model {
     const all = this.volume[root];
     for (let id = 0; id < root; id++) {
       const up = this.parent[id];
-      if (this.cut[id] > 0) this.bits[id] = this.cut[id] / all * Math.log2(this.volume[up] / this.volume[id]);
+      if (this.boundary[id] > 0) this.bits[id] = this.boundary[id] / all * Math.log2(this.volume[up] / this.volume[id]);
       this.below[up] += this.below[id] + this.bits[id];
     }
     this.u = Int32Array.from(data.u);
