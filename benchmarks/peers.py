@@ -77,7 +77,7 @@ def _sepool(method: str) -> Method:
     def solve(graph: Any, height: int) -> Any:
         import sepool
 
-        return sepool.coding_tree(graph, height, method=method, num_threads=1)
+        return sepool.coding_tree(graph, height, method=method)
 
     return Method(method, "sepool", sepool_graph, solve, lambda tree, _: tree_levels(tree))
 

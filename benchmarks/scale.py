@@ -91,7 +91,7 @@ def measure(task: Row) -> Row:
     seconds, peak = [], 0
     for _ in range(task["repeats"]):
         start = time.perf_counter()
-        sepool.coding_tree(graph, task["height"], method=task["method"], num_threads=1)
+        sepool.coding_tree(graph, task["height"], method=task["method"])
         seconds.append(time.perf_counter() - start)
         peak = peak or high_water()
     return {"seconds": min(seconds), "bytes": peak - before, "input_bytes": input_size(graph)}
@@ -107,7 +107,7 @@ def shape(task: Row) -> Row:
     seconds: list[float] = []
     while len(seconds) < 3 and sum(seconds) < 5:
         start = time.perf_counter()
-        sepool.coding_tree(graph, task["height"], method=task["method"], num_threads=1)
+        sepool.coding_tree(graph, task["height"], method=task["method"])
         seconds.append(time.perf_counter() - start)
     return {"edges": edges.num_edges, "seconds": min(seconds)}
 

@@ -61,7 +61,8 @@ def test_self_loops_and_direction_are_passed_on():
 
 
 def test_numpy_integers_are_integers(bridge):
-    assert coding_tree(bridge, np.int32(3), seed=np.uint8(4), num_threads=np.int64(1)).height == 3
+    assert coding_tree(bridge, np.int32(3), seed=np.uint8(4)).height == 3
+    assert coding_trees([bridge], np.int32(3), num_threads=np.int64(1)).height == 3
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +113,13 @@ class TestBadArguments:
             build("never read", seed=-1)
         with pytest.raises(TypeError, match=r"seed must be a whole number, got 1\.5"):
             build("never read", seed=1.5)
-        with pytest.raises(ValueError, match="num_threads must be 1 to 4096, got 0"):
-            build("never read", num_threads=0)
         with pytest.raises(TypeError, match="progress must be a function"):
             build("never read", progress=3)
+
+
+def test_num_threads_out_of_range_is_refused():
+    with pytest.raises(ValueError, match="num_threads must be 1 to 4096, got 0"):
+        coding_trees("never read", num_threads=0)
 
 
 def test_an_empty_graph_has_no_tree():

@@ -25,7 +25,6 @@ def coding_tree(
     *,
     method: str = "best",
     seed: int = 0,
-    num_threads: int | None = None,
     self_loops: bool = False,
     symmetrise: bool = False,
     progress: Progress | None = None,
@@ -41,7 +40,6 @@ def coding_tree(
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
         seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
-        num_threads: as in `coding_trees`, and without effect: a graph is worked on by one thread.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
         progress: called now and then with the fraction done and the stage of the work.
@@ -61,7 +59,7 @@ def coding_tree(
         >>> round(tree.entropy, 4)
         1.6995
     """
-    options = core_options(height, method, seed, num_threads, progress)
+    options = core_options(height, method, seed, 1, progress)
     whole = as_graph(graph, self_loops=self_loops, symmetrise=symmetrise)
     return _trees(
         GraphBatch(
