@@ -16,7 +16,7 @@ from sepool import _core, coding_tree, coding_trees
 from . import shapes
 from .test_core_merge import BAD_ROWS, bad_rows
 
-FIELDS = ("counts", "parent", "volume", "cut", "entropy")
+FIELDS = ("counts", "parent", "volume", "boundary", "entropy")
 
 
 def mixed_graphs(count: int) -> list[np.ndarray]:
@@ -62,7 +62,7 @@ def test_a_batch_is_what_its_graphs_give_alone(listed, height, method):
         assert (tree.counts, tree.entropy) == (alone.counts, alone.entropy)
         assert tree.parent.tolist() == alone.parent.tolist()
         assert tree.volume.tolist() == alone.volume.tolist()
-        assert tree.cut.tolist() == alone.cut.tolist()
+        assert tree.boundary.tolist() == alone.boundary.tolist()
 
 
 def test_loops_and_weights_stay_with_their_graph():

@@ -31,7 +31,7 @@ def shape_of(tree: sepool.CodingTree):
     for level in range(tree.height + 1):
         here = [
             (round(v, 9), round(g, 9), tuple(sorted(b)))
-            for v, g, b in zip(tree.volumes(level), tree.cuts(level), below, strict=True)
+            for v, g, b in zip(tree.volumes(level), tree.boundaries(level), below, strict=True)
         ]
         if level < tree.height:
             below = [[] for _ in range(tree.num_clusters(level + 1))]

@@ -72,14 +72,14 @@ def test_volumes_and_cuts_are_those_of_the_graph(graph, height, method, self_loo
     u, v, w = read.edges()
     for level in range(height + 1):
         labels = tree.labels(level)
-        volume, cut = np.zeros(tree.counts[level]), np.zeros(tree.counts[level])
+        volume, boundary = np.zeros(tree.counts[level]), np.zeros(tree.counts[level])
         np.add.at(volume, labels, read.degrees())
         apart = labels[u] != labels[v]
-        np.add.at(cut, labels[u[apart]], w[apart])
-        np.add.at(cut, labels[v[apart]], w[apart])
+        np.add.at(boundary, labels[u[apart]], w[apart])
+        np.add.at(boundary, labels[v[apart]], w[apart])
         assert tree.volumes(level) == pytest.approx(volume, rel=1e-9)
-        assert tree.cuts(level) == pytest.approx(cut, rel=1e-9, abs=1e-12)
-    assert tree.cuts(height).tolist() == [0]
+        assert tree.boundaries(level) == pytest.approx(boundary, rel=1e-9, abs=1e-12)
+    assert tree.boundaries(height).tolist() == [0]
 
 
 @pytest.mark.parametrize("method", shapes.METHODS)
@@ -97,11 +97,11 @@ def test_volumes_and_cuts_are_those_of_the_graph(graph, height, method, self_loo
 def test_nothing_leaves_the_root_of_a_larger_graph(n, edges, height, method):
     graph = sepool.as_graph(edges, num_nodes=n)
     tree = sepool.coding_tree(graph, height, method=method)
-    assert tree.cuts(height).tolist() == [0]
+    assert tree.boundaries(height).tolist() == [0]
     assert tree.entropy == pytest.approx(sepool.structural_entropy(graph, tree), abs=1e-9)
     again = sepool.CodingTree.from_levels(graph, [tree.labels(i) for i in range(1, height)])
     assert again.counts == tree.counts
-    assert again.cut == pytest.approx(tree.cut, rel=1e-9)
+    assert again.boundary == pytest.approx(tree.boundary, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", shapes.METHODS)
@@ -119,7 +119,7 @@ def test_a_level_without_edges():
         for height in (2, 3, 4):
             tree = sepool.coding_tree(edges, height, method=method)
             assert tree.entropy == 1
-            assert not tree.cuts(1).any()
+            assert not tree.boundaries(1).any()
 
 
 def arrays_of(edges, n):

@@ -182,7 +182,7 @@ def test_saved_trees_come_back(tmp_path_factory, graph, height, suffix):
     tree.save(path)
     again = sepool.CodingTree.load(path)
     assert (again.counts, again.entropy, again.names) == (tree.counts, tree.entropy, tree.names)
-    for name in ("parent", "volume", "cut"):
+    for name in ("parent", "volume", "boundary"):
         assert getattr(again, name).tolist() == getattr(tree, name).tolist()
 
 
@@ -206,7 +206,7 @@ class TestWhatGoesWrongElsewhere:
         assert coding_tree(loops, 1, method=method).entropy == without.entropy
         counted = coding_tree(loops, 1, method=method, self_loops=True)
         assert counted.volumes(0).tolist() == [3, 2, 5]
-        assert counted.cuts(0).tolist() == [1, 2, 1]
+        assert counted.boundaries(0).tolist() == [1, 2, 1]
         expected = sum(g / 10 * np.log2(10 / v) for v, g in ((3, 1), (2, 2), (5, 1)))
         assert counted.entropy == pytest.approx(expected)
 
