@@ -64,10 +64,25 @@ def pyg_graphs(graphs, trees):
     ]
 
 
+def replica_batch(model, data):
+    """Return a batch of PyG graphs as the input of a single SEPG."""
+    from sepool.pyg.hierarchy import hierarchy
+    from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
+    from sepool_experiments.layers.ops import segment_sum
+    from sepool_experiments.layers.replica_batch import ReplicaBatch
+
+    tree = hierarchy(data)
+    nodes = Adjacency.from_edges(data.edge_index, None, data.num_nodes, tree.edge_layout)
+    pooled = [pooled_adjacency(tree, level, model.binary) for level in range(1, tree.height)]
+    operators = {i: model.convs[0].prepare(a) for i, a in enumerate([nodes, *pooled])}
+    sums = segment_sum(data.x, tree.graph_ptr(0)) if model.input_link else None
+    return ReplicaBatch(data.x, False, tree, operators, sums)
+
+
 def outputs_and_gradients(model, store, ids):
     """What a model gives for a batch, and the gradient of every parameter."""
     batch = store.batch(ids, store.shape(ids))
     model.zero_grad()
-    out = batch.by_replica(model.forward_prepared(batch))
+    out = batch.by_replica(model(batch))
     out.square().sum().backward()
     return [out.detach(), *(parameter.grad.clone() for parameter in model.parameters())]

@@ -35,8 +35,8 @@ def store_of(conv, by_source, labels=None, levels=(0, 1, 2)):
 
 def test_nodes_that_gather_the_same_are_one_row():
     store = store_of("GCN", True)
-    assert sorted(store.copies[:2].tolist()) == [1, 8]  # the centre and the leaves
-    assert store.copies[2:].tolist() == [3, 3, 0]  # one a cluster, and the empty row
+    assert sorted(store.multiplicity[:2].tolist()) == [1, 8]  # the centre and the leaves
+    assert store.multiplicity[2:].tolist() == [3, 3, 0]  # one a cluster, and the empty row
     assert store.levels[0].counts.tolist() == [2, 2, 0]
     assert store.levels[1].sizes.tolist() == [2, 1, 1, 0]
 
@@ -44,7 +44,7 @@ def test_nodes_that_gather_the_same_are_one_row():
 def test_attention_merges_nodes_that_know_each_other():
     """A leaf sees itself and the centre, so that leaves are alike too, but no others see that."""
     store = store_of("GAT", True)
-    assert store.copies.tolist() == [1] * 9 + [3, 3, 0]
+    assert store.multiplicity.tolist() == [1] * 9 + [3, 3, 0]
     rows = store.levels[0].rows
     assert rows.by_graph.tolist() == [9 + 16, 4, 0]  # loops, and edges between who is left
     assert rows.node[9:11].flatten().tolist() == pytest.approx([np.log(3)] * 2)
@@ -54,23 +54,23 @@ def test_nodes_that_look_different_stay_apart():
     """Not for GCN and GIN, in whose sums a node is one among its neighbours."""
     labels = np.array([0] * 9 + [0, 1, 0, 0, 1, 1])
     for conv in ("GAT", "ChebNet", "GraphSAGE"):
-        assert sorted(store_of(conv, True, labels).copies[-5:-1].tolist()) == [1, 1, 2, 2]
+        assert sorted(store_of(conv, True, labels).multiplicity[-5:-1].tolist()) == [1, 1, 2, 2]
     for conv in ("GCN", "GIN"):
-        assert store_of(conv, True, labels).copies[-3:-1].tolist() == [3, 3]
+        assert store_of(conv, True, labels).multiplicity[-3:-1].tolist() == [3, 3]
 
 
 def test_nothing_is_merged_where_every_node_counts():
     for conv in CONVS:
-        assert store_of(conv, False).copies is None
-        assert store_of(conv, True, levels=(0, 0, 1)).copies is None
+        assert store_of(conv, False).multiplicity is None
+        assert store_of(conv, True, levels=(0, 0, 1)).multiplicity is None
 
 
 def test_few_twins_are_not_worth_it(monkeypatch):
     """Of 15 nodes GAT spares four."""
     monkeypatch.setattr(store, "SPARED", 0.25)
-    assert store_of("GAT", True).copies is not None
+    assert store_of("GAT", True).multiplicity is not None
     monkeypatch.setattr(store, "SPARED", 0.3)
-    assert store_of("GAT", True).copies is None
+    assert store_of("GAT", True).multiplicity is None
     assert store_of("GAT", True).levels[0].counts.tolist() == [9, 6, 0]
 
 
@@ -93,4 +93,4 @@ def test_rows_that_stand_for_several_nodes_can_only_be_summed():
     batch = store.batch(ids, store.shape(ids))
     model = SEPG(store.num_features, 8, 2, reduce="max", replicas=1)
     with pytest.raises(ValueError, match="can be summed, not max"):
-        model.forward_prepared(batch)
+        model(batch)

@@ -14,7 +14,7 @@ from sepool_experiments.layers import SEPG
 from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.layers.feature_table import FeatureTable
 from sepool_experiments.layers.ops import rows_at
-from small_graphs import forest, graph_set, outputs_and_gradients, pyg_graphs
+from small_graphs import forest, graph_set, outputs_and_gradients, pyg_graphs, replica_batch
 
 GRAPHS = graph_set()
 TREES = forest(GRAPHS)
@@ -65,8 +65,8 @@ def test_replica_equals_training_alone(conv, options, float64_next):
     store, ids = store_for(conv, options), some_ids()
     batch = store.batch(ids, store.shape(ids, spare=0.1))
     model = SEPG(store.num_features, 16, 2, conv=conv, replicas=REPLICAS, **options)
-    logits = batch.by_replica(model.forward_prepared(batch))
-    loss = losses(logits, batch.y, batch.there).sum(1) / batch.there.sum(1)
+    logits = batch.by_replica(model(batch))
+    loss = losses(logits, batch.y, batch.graph_mask).sum(1) / batch.graph_mask.sum(1)
     loss.sum().backward()
     data = pyg_graphs(GRAPHS, TREES)
     float64_next()
@@ -76,7 +76,7 @@ def test_replica_equals_training_alone(conv, options, float64_next):
             mine.data.copy_(theirs.data[r])
         graphs = Batch.from_data_list([data[i] for i in ids[r].tolist() if i < len(data)])
         graphs.x = graphs.x.double()
-        expected = F.cross_entropy(alone(graphs), graphs.y)
+        expected = F.cross_entropy(alone(replica_batch(alone, graphs)), graphs.y)
         expected.backward()
         assert loss[r].item() == pytest.approx(expected.item(), rel=1e-5, abs=1e-5)
         for mine, theirs in zip(alone.parameters(), model.parameters(), strict=True):
@@ -91,7 +91,7 @@ def test_more_room_changes_nothing():
     store, ids = store_for("GCN", {}), some_ids()
     model = SEPG(store.num_features, 16, 2, replicas=REPLICAS)
     narrow, wide = (store.batch(ids, store.shape(ids, spare)) for spare in (0.0, 0.5))
-    outs = [batch.by_replica(model.forward_prepared(batch)) for batch in (narrow, wide)]
+    outs = [batch.by_replica(model(batch)) for batch in (narrow, wide)]
     torch.testing.assert_close(*outs)
 
 
@@ -135,7 +135,7 @@ def test_gradients_do_not_come_from_padding():
     for spare in (0.0, 0.5):
         model.zero_grad()
         batch = store.batch(ids, store.shape(ids, spare=spare))
-        logits = batch.by_replica(model.forward_prepared(batch))
+        logits = batch.by_replica(model(batch))
         assert logits.shape == (REPLICAS, ids.size(1), 2)
         logits.square().sum().backward()
         found.append([parameter.grad.clone() for parameter in model.parameters()])
@@ -156,7 +156,7 @@ def test_gpu_equals_cpu(conv, by_source, monkeypatch):
     for device in ("cpu", "cuda"):
         store = store_for(conv, {}, device, by_source)
         batch = store.batch(ids.to(device), store.shape(ids.to(device)))
-        outs.append(batch.by_replica(model.to(device).forward_prepared(batch)).detach().cpu())
+        outs.append(batch.by_replica(model.to(device)(batch)).detach().cpu())
     torch.testing.assert_close(*outs, atol=1e-4, rtol=1e-4)
 
 
@@ -176,7 +176,7 @@ def test_sorted_features_are_the_same_features(conv):
     store.sort_features()
     table = store.batch(ids, store.shape(ids))
     assert isinstance(table.x, FeatureTable)
-    torch.testing.assert_close(rows_at(table.x, table.source), rows_at(plain.x, plain.source))
+    torch.testing.assert_close(rows_at(table.x, table.row_index), rows_at(plain.x, plain.row_index))
     home = torch.repeat_interleave(store.levels[0].counts[:-1])
     have = torch.stack([(plain.x[:-1][home == i] != 0).any(0) for i in range(store.num_graphs)])
     assert bool((have.sum(0)[table.x.feature].diff() <= 0).all())
@@ -189,5 +189,5 @@ def test_normalisation_keeps_the_precision_of_a_model(conv):
     batch = store.batch(ids, store.shape(ids))
     batch.x = batch.x.to(torch.bfloat16)
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=True, replicas=len(ids))
-    logits = model.to(torch.bfloat16).forward_prepared(batch)
+    logits = model.to(torch.bfloat16)(batch)
     assert (logits.dtype, bool(logits.isfinite().all())) == (torch.bfloat16, True)

@@ -17,7 +17,7 @@ from sepool_experiments.layers import SEPG
 from sepool_experiments.layers.convs import GCN
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.protocols.units import Config, Unit
-from small_graphs import forest, graph_set, pyg_graphs
+from small_graphs import forest, graph_set, pyg_graphs, replica_batch
 
 GRAPHS = graph_set(40)
 TREES = forest(GRAPHS)
@@ -58,7 +58,7 @@ def plain_training(run, index, steps, lr=lambda step: 5e-4):
         ids = run._draw(1 + step // 3)[step % 3, index].tolist()
         graphs = Batch.from_data_list([DATA[i] for i in ids])
         optimizer.zero_grad()
-        F.cross_entropy(model(graphs), graphs.y).backward()
+        F.cross_entropy(model(replica_batch(model, graphs)), graphs.y).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), PROTOCOL.clip)
         optimizer.step()
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])

@@ -52,7 +52,7 @@ def plain_training(run, index, steps, lr, first_decay, rest_decay):
     )
     for _ in range(steps):
         optimizer.zero_grad()
-        F.cross_entropy(model(DATA)[SPLIT.train], DATA.y[SPLIT.train]).backward()
+        F.cross_entropy(model(model.prepare(DATA))[SPLIT.train], DATA.y[SPLIT.train]).backward()
         optimizer.step()
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 

@@ -73,7 +73,7 @@ def test_models_and_stores_follow_the_configuration(short, data):
     )
     for step, changed in ((plain, False), (other, True)):
         assert step.store.binary == changed
-        assert (step.store.link is not None) == changed
+        assert (step.store.input_sums is not None) == changed
         assert bool(step.model.norms) == changed
         assert (step.model.first.init == "torch") == changed
         assert step.model.blocks == (2 if changed else 3)

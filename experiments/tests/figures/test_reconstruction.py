@@ -55,7 +55,7 @@ def test_no_loss_but_the_error(shapes):
     for losses in (True, False):
         model = make_autoencoder("DiffPool", 4, 12, 2, None, losses)
         assert isinstance(model, Autoencoder)
-        assert model.forward_prepared(model.prepare(data)).shape == (12, 2, 2)
+        assert model(model.prepare(data)).shape == (12, 2, 2)
         assert (model.auxiliary is not None) == losses
 
 

@@ -109,10 +109,10 @@ def compare(model, batch, with_kernels):
         model.zero_grad()
         for buffer, before in zip(model.buffers(), seen, strict=True):
             buffer.copy_(before)
-        out = batch.by_replica(model.forward_prepared(batch))
-        (out.square().sum(-1) * batch.there).sum().backward()
+        out = batch.by_replica(model(batch))
+        (out.square().sum(-1) * batch.graph_mask).sum().backward()
         learned = [p.grad.clone() for p in model.parameters() if p.grad is not None]
-        outs.append([out.detach()[batch.there], *map(torch.clone, model.buffers()), *learned])
+        outs.append([out.detach()[batch.graph_mask], *map(torch.clone, model.buffers()), *learned])
     for plain, by_kernels in zip(*outs, strict=True):
         near = 1e-4 * max(1.0, plain.abs().max().item())
         torch.testing.assert_close(by_kernels, plain, rtol=1e-4, atol=near)
@@ -123,7 +123,7 @@ def compare(model, batch, with_kernels):
 def test_kernels_change_nothing(conv, norm, with_kernels, store_of):
     torch.manual_seed(0)
     store = store_of(CONVS[conv])
-    assert store.copies is not None
+    assert store.multiplicity is not None
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=norm, replicas=2).to(DEVICE)
     compare(model, batch_of(store), with_kernels)
 
@@ -148,7 +148,7 @@ def test_attention_looks_up_what_kinds_are(blocks, with_kernels, store_of, looke
     store = store_of(CONVS["GAT"])
     model = SEPG(store.num_features, 8, 2, conv="GAT", blocks=blocks, replicas=2).to(DEVICE)
     if blocks == 0:
-        store.copies = None
+        store.multiplicity = None
     compare(model, batch_of(store, few=False), with_kernels)
     assert len(looked_up) == 1
 
@@ -194,7 +194,7 @@ def test_what_is_gathered_already_is_not_gathered_again(with_kernels, monkeypatc
     model = SEPG(store.num_features, 8, 2, conv="Mixed", replicas=2).to(DEVICE)
     ids = torch.tensor([[0, 3, 5], [7, 2, 9]], device=DEVICE)
     batch = store.batch(ids, store.shape(ids))
-    found = batch.by_replica(model.forward_prepared(batch))
+    found = batch.by_replica(model(batch))
     graphs = pyg_graphs(GRAPHS, TREES)
     for replica, chosen in enumerate(ids.tolist()):
         alone = SEPG(store.num_features, 8, 2, conv="Mixed").to(DEVICE)

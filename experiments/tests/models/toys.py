@@ -111,7 +111,7 @@ class Plain(NamedTuple):
 
 
 def without_padding(batch: Batch) -> Plain:
-    a, count = batch.prepared[0].adjacency, batch.there.size(1)
+    a, count = batch.operators[0].adjacency, batch.graph_mask.size(1)
     nodes = int(batch.levels.graph_ptr(0)[count])
     edge = (a.weight != 0) & (a.row != a.index)
     return Plain(torch.stack([a.index[edge], a.row[edge]]), batch.levels.batch(0)[:nodes], count)

@@ -25,12 +25,12 @@ class Merged(NamedTuple):
     Attributes:
         levels: the hierarchy above them.
         first: the node that stands for all that are like it.
-        copies: how many these are.
+        multiplicity: how many these are.
     """
 
     levels: Hierarchy
     first: Tensor
-    copies: Tensor
+    multiplicity: Tensor
 
 
 def merge(levels: Hierarchy, kind: Tensor) -> Merged:

@@ -68,19 +68,19 @@ class Cut(NamedTuple):
 
     Attributes:
         levels: its hierarchy.
-        sources: where the nodes of every level lie in the store.
-        prepared: what a convolution needs of a level, by level.
+        row_indices: index into the rows of the store of the nodes of every level.
+        operators: the convolution operator of every level that has a convolution.
         y: the class of every graph, one row a replica.
-        there: which of them are graphs.
-        real: how many nodes every replica has on a level, by level, before its padding begins.
+        graph_mask: False for the padding among them.
+        num_valid: number of nodes of every replica on every level, without padding.
     """
 
     levels: Hierarchy
-    sources: list[Tensor]
-    prepared: dict[int, Prepared]
+    row_indices: list[Tensor]
+    operators: dict[int, Prepared]
     y: Tensor
-    there: Tensor
-    real: list[Tensor]
+    graph_mask: Tensor
+    num_valid: list[Tensor]
 
 
 def tables_for_kernels(levels: Sequence[Level], y: Tensor) -> Tables | None:

@@ -37,13 +37,13 @@ from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
 from sepool_experiments.layers.conv_base import Conv, GatheringConv, Prepared
 from sepool_experiments.layers.feature_table import Features, FeatureTable
 from sepool_experiments.layers.ops import rows_at, segment_sum
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 
 SPARED = 0.05  # of the nodes, at least, is worth the counting of how many a row stands for
 
 
 @dataclass
-class Batch(PreparedBatch):
+class Batch(ReplicaBatch):
     """Graphs of many replicas as one disjoint graph, and their classes.
 
     The graphs of ``levels`` are those of the first replica, its padding, those of the second, ...
@@ -71,7 +71,7 @@ class GraphStore:
         binary: whether pooled edges lose their weights and loops.
         input_link: whether the summed input features are wanted.
         device: where all this lies.
-        by_source: leave it to the model to take the rows of its nodes (`PreparedBatch.source`), on
+        by_source: leave it to the model to take the rows of its nodes (`ReplicaBatch.row_index`), on
             a GPU from a `sepool_experiments.layers.feature_table.FeatureTable`; where only its first convolution is
             on the nodes and many are alike, these become one (`sepool_experiments.batches.dedup_rows`).
     """
@@ -85,7 +85,7 @@ class GraphStore:
     device: torch.device | str = "cpu"
     by_source: bool = False
     x: Features = field(init=False)
-    copies: Tensor | None = field(init=False)
+    multiplicity: Tensor | None = field(init=False)
     y: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,17 +108,17 @@ class GraphStore:
 
         self.height, self.num_graphs = whole.height, whole.num_graphs
         self.num_features, self.num_classes = raw.size(1), self.graphs.num_classes
-        self.link = None
+        self.input_sums = None
         if self.input_link:
-            self.link = self._with_empty(segment_sum(raw, whole.graph_ptr(0)))
-        self.gathered = issubclass(self.conv, GatheringConv)
-        x, self.copies = self._gather(raw, bottom), None
+            self.input_sums = self._with_empty(segment_sum(raw, whole.graph_ptr(0)))
+        self.aggregated = issubclass(self.conv, GatheringConv)
+        x, self.multiplicity = self._gather(raw, bottom), None
         merged = self._merge(whole, x, bottom)
         if merged is not None:
             whole, x = merged.levels, x[merged.first]
             if 0 in self._conv_numbers():
                 bottom = adjacency_among(bottom, merged.first)
-            self.copies = self._with_empty(merged.copies)
+            self.multiplicity = self._with_empty(merged.multiplicity)
         self.x = self._with_empty(x)
         self.y = torch.cat([torch.from_numpy(self.graphs.y), torch.zeros(1, dtype=torch.int64)])
         self.y = self.y.to(self.device)
@@ -135,7 +135,7 @@ class GraphStore:
         counts = self.levels[0].counts.clone()
         counts[-1] = 1  # the row of no graph
         graph = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
-        self.x = FeatureTable.of(self.x, graph, kinds=not self.gathered)
+        self.x = FeatureTable.of(self.x, graph, kinds=not self.aggregated)
 
     def shape(self, ids: Tensor, spare: float = 0.0) -> Shape:
         """The room that batches of these graphs need; ids as in `batch`, with any axes before."""
@@ -160,19 +160,26 @@ class GraphStore:
             part = cut(self.levels, self.y, ids, shape)
         else:
             part = cut_by_kernels(self.levels, self.tables, ids, shape)
-        levels, sources, prepared, y, there, real = part
-        source, x = sources[0] if self.by_source else None, self.x
-        if not self.by_source:
-            x = rows_at(x, sources[0])
-        # The nodes of the top are the graphs.
-        link = None if self.link is None else self.link.index_select(0, sources[-1])
-        most = int(self.graphs.nodes.max())
-        features = x, self.gathered, levels, prepared, link, source
-        return Batch(*features, most, there, real, self.copies, y=y)
+        node_rows, graph_rows = part.row_indices[0], part.row_indices[-1]
+        return Batch(
+            x=self.x if self.by_source else rows_at(self.x, node_rows),
+            aggregated=self.aggregated,
+            levels=part.levels,
+            operators=part.operators,
+            input_sums=None
+            if self.input_sums is None
+            else self.input_sums.index_select(0, graph_rows),
+            row_index=node_rows if self.by_source else None,
+            max_nodes=int(self.graphs.nodes.max()),
+            graph_mask=part.graph_mask,
+            num_valid=part.num_valid,
+            multiplicity=self.multiplicity,
+            y=part.y,
+        )
 
     def _conv_numbers(self) -> list[int]:
         """The levels whose adjacency is needed; what the first layer gathers is known already."""
-        return sorted(set(self.conv_levels[1:] if self.gathered else self.conv_levels))
+        return sorted(set(self.conv_levels[1:] if self.aggregated else self.conv_levels))
 
     def _rows_of_levels(self) -> dict[int, Rows]:
         return {number: level.rows for number, level in enumerate(self.levels) if level.rows}
@@ -186,14 +193,14 @@ class GraphStore:
 
     def _merge(self, whole: Hierarchy, x: Tensor, bottom: Adjacency) -> Merged | None:
         """Nodes that are alike as one, where the model can do with it."""
-        on_nodes = self.conv_levels.count(0) - int(self.gathered)  # convolutions along edges
+        on_nodes = self.conv_levels.count(0) - int(self.aggregated)  # convolutions along edges
         if not self.by_source or on_nodes > int(self.conv.knows_twins):
             return None
-        if self.gathered:
+        if self.aggregated:
             merged = merge(whole, kinds_by_rows(whole, x))
         else:
             merged = merge(whole, kinds_by_neighbours(whole, x, bottom))
-        return merged if len(merged.copies) <= (1 - SPARED) * len(x) else None
+        return merged if len(merged.multiplicity) <= (1 - SPARED) * len(x) else None
 
     def _with_empty(self, rows: Tensor) -> Tensor:
         return torch.cat([rows, rows.new_zeros(1, *rows.shape[1:])]).to(self.device)
@@ -209,8 +216,10 @@ class GraphStore:
             prepared = self.conv.prepare(a)
             if self.conv.node_is_loop and prepared.node is not None:
                 prepared = Prepared(_with_loops(prepared.adjacency, prepared.node))
-            if number == 0 and self.copies is not None:
-                prepared = Prepared(prepared.adjacency, self.copies[:-1].log().cpu().unsqueeze(1))
+            if number == 0 and self.multiplicity is not None:
+                prepared = Prepared(
+                    prepared.adjacency, self.multiplicity[:-1].log().cpu().unsqueeze(1)
+                )
             rows = _rows(prepared, ptr, self.device)
         return Level(counts.to(self.device), ptr.to(self.device), self._with_empty(sizes), rows)
 

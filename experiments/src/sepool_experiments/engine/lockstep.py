@@ -116,9 +116,9 @@ class Lockstep(Descent):
         with torch.no_grad():
             for part in torch.split(ids, max(self.batch_size, EVALUATED), dim=1):
                 batch = self.store.batch(part, self._shape_of(part))
-                logits = batch.by_replica(self.model.forward_prepared(batch))
-                loss += losses(logits, batch.y, batch.there).sum(1)
-                right += ((logits.argmax(-1) == batch.y) & batch.there).sum(1)
+                logits = batch.by_replica(self.model(batch))
+                loss += losses(logits, batch.y, batch.graph_mask).sum(1)
+                right += ((logits.argmax(-1) == batch.y) & batch.graph_mask).sum(1)
         count = (ids < self.store.num_graphs).sum(1)
         return loss / count, right / count
 
@@ -179,7 +179,7 @@ class Lockstep(Descent):
         assert self.shape is not None
         self._begin_step()
         batch = self.store.batch(ids, self.shape)
-        loss = mean_losses(self.model.forward_prepared(batch), batch.y, batch.there)
+        loss = mean_losses(self.model(batch), batch.y, batch.graph_mask)
         auxiliary = getattr(self.model, "auxiliary", None)
         self._end_step(loss if auxiliary is None else loss + auxiliary)
         self.train_loss += loss.detach()

@@ -102,7 +102,7 @@ class NodeLockstep(WholeGraphDescent):
         return tuple((train, val) for train, val in self.trace[:epochs, :, i].tolist())
 
     def _measure(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        logits = self.model.forward_prepared(self.graph).index_select(0, ids)  # (nodes, R, classes)
+        logits = self.model(self.graph).index_select(0, ids)  # (nodes, R, classes)
         y = self.y.index_select(0, ids).unsqueeze(1).expand(-1, logits.size(1))
         loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
         right = (logits.argmax(-1) == y).float()
@@ -152,7 +152,7 @@ class Encoding(NodeLockstep):
         with GATE.launching(), torch.no_grad():
             self.weights.copy_(self.best)
             self.model.eval()
-            found: Tensor = self.model.forward_prepared(self.graph)
+            found: Tensor = self.model(self.graph)
         return found
 
     def step(self) -> None:

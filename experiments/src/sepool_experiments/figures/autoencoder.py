@@ -55,7 +55,7 @@ class Autoencoder(nn.Module):
         """What is the same in every step of training."""
         return Copies.of(data, self.replicas)
 
-    def forward_prepared(self, copies: Copies) -> Tensor:
+    def forward(self, copies: Copies) -> Tensor:
         """The reconstruction, ``(N, R, width)``."""
         x = copies.x
         self.pool.train(self.training and self.losses)

@@ -93,7 +93,7 @@ class Reconstruction(WholeGraphDescent):
     def step(self) -> None:
         """One epoch; the weights that gave an error are noted with it."""
         self._begin_step()
-        error = self._errors(self.model.forward_prepared(self.graph))
+        error = self._errors(self.model(self.graph))
         with torch.no_grad():
             self._note(self.steps, error.detach(), torch.zeros_like(error))
         auxiliary = getattr(self.model, "auxiliary", None)
@@ -103,7 +103,7 @@ class Reconstruction(WholeGraphDescent):
         """The error of every replica; accuracies there are none."""
         self.model.eval()
         with torch.no_grad():
-            self.out = self.model.forward_prepared(self.graph)
+            self.out = self.model(self.graph)
             error = self._errors(self.out)
         return error, torch.zeros_like(error)
 

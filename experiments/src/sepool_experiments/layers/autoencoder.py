@@ -15,7 +15,7 @@ from sepool_experiments.layers.conv_base import Conv, Prepared
 from sepool_experiments.layers.dense import Dense
 from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.ops import rows_at, unpool
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.sep_pooling import edges_of, family, features_of, reduce_to
 from sepool_experiments.layers.sepn import run_conv
 
@@ -45,7 +45,8 @@ class SEPAutoencoder(nn.Module):
         >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
         >>> path = Data(x=torch.tensor([[0.0], [1], [2], [3]]), edge_index=edges)
         >>> path = sepool.AddCodingTree(height=2)(path)
-        >>> SEPAutoencoder(1)(path).shape
+        >>> model = SEPAutoencoder(1)
+        >>> model(model.prepare(path)).shape
         torch.Size([4, 1])
     """
 
@@ -81,12 +82,8 @@ class SEPAutoencoder(nn.Module):
         for layer in (*self.convs, *self.denses, self.last):
             layer.reset_parameters()
 
-    def forward(self, data: Data) -> Tensor:
-        """The reconstruction: ``(N, width)``, or ``(N, R, width)`` of replicas."""
-        return self.forward_prepared(self.prepare(data))
-
     @lasting()
-    def prepare(self, data: Data) -> PreparedBatch:
+    def prepare(self, data: Data) -> ReplicaBatch:
         """What is the same in every step of training."""
         x = features_of(data, self.in_channels)
         levels = hierarchy(data)
@@ -98,12 +95,12 @@ class SEPAutoencoder(nn.Module):
         a = Adjacency.from_edges(*edges_of(data, x), len(x), levels.edge_layout)
         first = self.convs[0]
         graph = first.prepare(a) if isinstance(first, Conv) else Prepared(a)
-        return PreparedBatch(x, False, levels, {0: graph})
+        return ReplicaBatch(x, False, levels, {0: graph})
 
-    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
-        """The reconstruction of what `prepare` returned."""
-        levels, graph = batch.levels, batch.prepared[0]
-        x = rows_at(batch.x, batch.source)
+    def forward(self, batch: ReplicaBatch) -> Tensor:
+        """Return the reconstruction: ``(N, width)``, with replicas ``(N, R, width)``."""
+        levels, graph = batch.levels, batch.operators[0]
+        x = rows_at(batch.x, batch.row_index)
         half = len(self.convs) // 2
         if self.replicas is not None:
             x = x.unsqueeze(1)

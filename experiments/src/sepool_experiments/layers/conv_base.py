@@ -44,7 +44,7 @@ class Conv(nn.Module, ABC):
     def of_replicas(
         self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
     ) -> Tensor:
-        """The same for replicas with padding; ``real`` and ``source`` as in `PreparedBatch`."""
+        """The same for replicas with padding; ``real`` and ``source`` as in `ReplicaBatch`."""
         out: Tensor = self(rows_at(x, source), prepared)
         return out
 

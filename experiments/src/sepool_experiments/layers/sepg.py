@@ -8,12 +8,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.pyg.hierarchy import Hierarchy, hierarchy
-from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
-from sepool_experiments.layers.any_conv import call_conv, make_conv
+from sepool.pyg.hierarchy import Hierarchy
+from sepool_experiments.layers.any_conv import make_conv
 from sepool_experiments.layers.conv_base import Conv, GatheringConv
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.feature_table import Features
@@ -21,13 +19,11 @@ from sepool_experiments.layers.layers import layers_norm_pool, layers_pool, laye
 from sepool_experiments.layers.linear import INITS, Linear
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.ops import pool_relu, rows_at
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.sep_pooling import (
     POOLED,
     READOUTS,
-    edges_of,
     family,
-    features_of,
     read_along,
     read_out,
     reduce_to,
@@ -67,15 +63,6 @@ class SEPG(nn.Module):
         replicas: how many models to hold side by side (see `sepool_experiments.layers.Linear`); None for one. A
             batch is dealt out to them in equal parts, the first graphs to the first: all have
             equally many graphs, and equally many nodes on every level with a convolution.
-
-    Example:
-        >>> import sepool
-        >>> from torch_geometric.data import Batch
-        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-        >>> path = sepool.AddCodingTree(height=3)(Data(x=torch.eye(4), edge_index=edges))
-        >>> model = SEPG(4, 16, 2)
-        >>> model(Batch.from_data_list([path, path, path])).shape
-        torch.Size([3, 2])
     """
 
     def __init__(
@@ -138,54 +125,9 @@ class SEPG(nn.Module):
         for layer in (*self.convs, *self.norms, self.first, self.second, self.last):
             layer.reset_parameters()
 
-    def forward(self, data: Data) -> Tensor:
-        """The logits of every graph in a batch that `AddCodingTree` prepared."""
-        x = features_of(data, self.in_channels)
-        levels = hierarchy(data)
-        if levels.height < self.blocks:
-            raise ValueError(
-                f"the model pools {self.blocks} times, the trees have height {levels.height}; "
-                f"add trees with AddCodingTree(height={self.blocks}) or more"
-            )
-        self._check_parts(levels)
-        return self.classify(self.embed(x, *edges_of(data, x), levels))
-
-    def _check_parts(self, levels: Hierarchy) -> None:
-        """Replicas get equal parts of a batch; a cut through a graph would go unseen."""
-        if self.replicas is None:
-            return
-        share, rest = divmod(levels.num_graphs, self.replicas)
-        highest = min(self.blocks, len(self.convs) - 1)
-        starts = [levels.graph_ptr(level)[:: max(share, 1)] for level in range(highest + 1)]
-        if rest or any(bool((ptr.diff() != ptr[1] - ptr[0]).any()) for ptr in starts):
-            raise ValueError(
-                f"a batch for {self.replicas} replicas has equally many graphs for each, with "
-                "equally many nodes on every level with a convolution; otherwise take single models"
-            )
-
-    def embed(
-        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, levels: Hierarchy
-    ) -> Tensor:
-        """What the classifier sees of every graph."""
-        nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.edge_layout)
-
-        def block(i: int, level: int, x: Tensor) -> Tensor:
-            a = pooled_adjacency(levels, level, self.binary) if level else nodes
-            conv = self.convs[i]
-            if isinstance(conv, Conv):
-                x = conv(x, conv.prepare(a))
-            else:
-                edges = torch.stack([a.index, a.row]) if level else edge_index
-                x = call_conv(conv, x, edges, a.weight if level else edge_weight)
-            x = self.norms[i](x.relu()) if self.norms else x
-            return self._pooled(i, x, levels, level)
-
-        link = read_out(x, levels, 0) if self.input_link else None
-        return self.blockwise(x, levels, block, link)
-
-    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
-        """The logits of every graph in a batch that is prepared already."""
-        if batch.copies is not None and self.reduce != "sum":
+    def forward(self, batch: ReplicaBatch) -> Tensor:
+        """Return the logits of every graph of a batch."""
+        if batch.multiplicity is not None and self.reduce != "sum":
             raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
 
         def block(i: int, level: int, features: Features) -> Tensor:
@@ -193,77 +135,79 @@ class SEPG(nn.Module):
             summed = i < self.blocks and self.reduce == "sum"
             if layers and summed:
                 return self._layered(i, features, batch, level, layers)
-            copies = batch.copies_of_nodes() if i == 0 else None
+            copies = batch.node_multiplicity() if i == 0 else None
             if summed and not self.norms and self._as_replicas(i, batch):
                 return self._seen_pooled(i, features, batch, level, copies)
             x = self._convolved(i, features, batch, level, layers)
             if self.norms:
                 x = x if layers else x.relu()  # layers end with it
-                times = batch.times(level, x, copies) if batch.real else copies
+                times = batch.row_weights(level, x, copies) if batch.num_valid else copies
                 x = self.norms[i](x, times)
             if copies is not None:
                 return pool_relu(x, *family(batch.levels, level + 1), copies)
             return self._pooled(i, x, batch.levels, level)
 
-        return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
+        return self.classify(self.blockwise(batch.x, batch.levels, block, batch.input_sums))
 
     def _layered(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
+        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
     ) -> Tensor:
         """Block ``i`` where its layers and all that follows them are done in one go."""
-        source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
-        seen, real = self._gathered(i, x, batch, level), batch.real[level:]
+        source, copies = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
+        seen, real = self._gathered(i, x, batch, level), batch.num_valid[level:]
         ptr, assignment = _in_order(batch, level)
         if not self.norms:
             return layers_pool(seen, layers, real, ptr, assignment, source, copies)
         norm: Any = self.norms[i]
         like = layers[0][0].new_empty(len(assignment), 0)
-        times = batch.times(level, like, batch.copies_of_nodes() if i == 0 else None)
+        times = batch.row_weights(level, like, batch.node_multiplicity() if i == 0 else None)
         return layers_norm_pool(seen, layers, norm, times, real[0], ptr, assignment, source)
 
     def _seen_pooled(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, copies: Tensor | None
+        self, i: int, x: Features, batch: ReplicaBatch, level: int, copies: Tensor | None
     ) -> Tensor:
         """Block ``i`` of a convolution without layers, where it is summed in one go."""
         conv: Any = self.convs[i]
-        place = batch.prepared[level], batch.real[level], batch.source if i == 0 else None
+        place = batch.operators[level], batch.num_valid[level], batch.row_index if i == 0 else None
         out: Tensor = conv.pooled_of_replicas(x, *place, *_in_order(batch, level), copies)
         return out
 
-    def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
+    def _gathered(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Features:
         """What convolution ``i`` gathers; of the first one that may be known already."""
         conv: Any = self.convs[i]
-        seen: Features = x if i == 0 and batch.gathered else conv.gather(x, batch.prepared[level])
+        seen: Features = (
+            x if i == 0 and batch.aggregated else conv.gather(x, batch.operators[level])
+        )
         return seen
 
     def _convolved(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
+        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
     ) -> Tensor:
         """Convolution ``i``, or the ReLU of it."""
         conv: Any = self.convs[i]
-        source = batch.source if i == 0 else None
+        source = batch.row_index if i == 0 else None
         if layers:
             return layers_rows(
-                self._gathered(i, x, batch, level), layers, batch.real[level], source
+                self._gathered(i, x, batch, level), layers, batch.num_valid[level], source
             )
         out: Tensor
-        if i == 0 and batch.gathered:
+        if i == 0 and batch.aggregated:
             out = conv.combine(rows_at(x, source))
         elif self._as_replicas(i, batch):
-            out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
+            out = conv.of_replicas(x, batch.operators[level], batch.num_valid[level], source)
         else:
-            out = conv(rows_at(x, source), batch.prepared[level])
+            out = conv(rows_at(x, source), batch.operators[level])
         return out
 
-    def _as_replicas(self, i: int, batch: PreparedBatch) -> bool:
+    def _as_replicas(self, i: int, batch: ReplicaBatch) -> bool:
         """Whether convolution ``i`` is all to be done, and for replicas with padding."""
-        known = i == 0 and batch.gathered
-        return bool(batch.real) and self.replicas is not None and not known
+        known = i == 0 and batch.aggregated
+        return bool(batch.num_valid) and self.replicas is not None and not known
 
-    def _layers(self, i: int, batch: PreparedBatch) -> Layers:
+    def _layers(self, i: int, batch: ReplicaBatch) -> Layers:
         """Those that follow what convolution ``i`` gathers, where they can be done in one go."""
         conv = self.convs[i]
-        layers = conv.layers() if isinstance(conv, GatheringConv) and batch.real else []
+        layers = conv.layers() if isinstance(conv, GatheringConv) and batch.num_valid else []
         known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
         return known if len(known) == len(layers) else []
 
@@ -309,7 +253,7 @@ class SEPG(nn.Module):
         )
 
 
-def _in_order(batch: PreparedBatch, level: int) -> tuple[Tensor, Tensor]:
+def _in_order(batch: ReplicaBatch, level: int) -> tuple[Tensor, Tensor]:
     """Where the members of every cluster above a level begin, and the cluster of each."""
     ptr, assignment, order = family(batch.levels, level + 1)
     assert order is None, "nodes of replicas are in the order of their clusters"

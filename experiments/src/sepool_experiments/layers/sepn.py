@@ -17,7 +17,7 @@ from sepool_experiments.layers.convs import GCN, average
 from sepool_experiments.layers.dense import Dense
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.ops import rows_at, unpool
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.sep_pooling import (
     POOLED,
     REDUCTIONS,
@@ -81,9 +81,8 @@ class SEPN(nn.Module):
         >>> import sepool
         >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
         >>> path = sepool.AddCodingTree(height=3)(Data(x=torch.eye(4), edge_index=edges))
-        >>> SEPN(4, 16, 2)(path).shape
-        torch.Size([4, 2])
-        >>> SEPN(4, 16, 2, replicas=10)(path).shape
+        >>> model = SEPN(4, 16, 2, replicas=10)
+        >>> model(model.prepare(path)).shape
         torch.Size([4, 10, 2])
     """
 
@@ -148,15 +147,8 @@ class SEPN(nn.Module):
         for layer in (*self.convs, *self.denses, self.last):
             layer.reset_parameters()
 
-    def forward(self, data: Data) -> Tensor:
-        """The logits of every node of a graph or batch that `AddCodingTree` prepared.
-
-        Of the shape ``(N, classes)``, or ``(N, R, classes)`` of replicas.
-        """
-        return self.forward_prepared(self.prepare(data, gather=False))
-
     @lasting()
-    def prepare(self, data: Data, gather: bool = True) -> PreparedBatch:
+    def prepare(self, data: Data, gather: bool = True) -> ReplicaBatch:
         """What depends on no weights: where one graph is used many times, call it once.
 
         Args:
@@ -180,8 +172,8 @@ class SEPN(nn.Module):
         prepared.update({~level: GCN.prepare(graphs[level]) for level in self._averaged()})
         link, first = x if self.input_link else None, self.convs[0]
         if gather and isinstance(first, GatheringConv) and self.input_drop is None:
-            return PreparedBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
-        return PreparedBatch(x, False, levels, prepared, link)
+            return ReplicaBatch(first.gather(x, prepared[0]), True, levels, prepared, link)
+        return ReplicaBatch(x, False, levels, prepared, link)
 
     def _averaged(self) -> set[int]:
         """The levels on which neighbours are averaged."""
@@ -190,10 +182,10 @@ class SEPN(nn.Module):
         found.update(range(1, self.blocks + 1) if self.light else ())
         return found
 
-    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
-        """The logits of every node of what `prepare` returned."""
-        link, levels, graphs = batch.link, batch.levels, batch.prepared
-        x = rows_at(batch.x, batch.source)
+    def forward(self, batch: ReplicaBatch) -> Tensor:
+        """Return the logits of every node: ``(N, classes)``, with replicas ``(N, R, classes)``."""
+        link, levels, graphs = batch.input_sums, batch.levels, batch.operators
+        x = rows_at(batch.x, batch.row_index)
         if self.replicas is not None:  # side by side; here is what all of them see
             x, link = x.unsqueeze(1), None if link is None else link.unsqueeze(1)
         seen: list[Tensor] = []
@@ -206,39 +198,39 @@ class SEPN(nn.Module):
             x = self._join(self._dense(i, x), seen.pop())
         return self._spread(self._conclude(x, link, graphs[0]), batch)
 
-    def _convolve(self, i: int, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+    def _convolve(self, i: int, x: Tensor, batch: ReplicaBatch, level: int) -> Tensor:
         """A convolution with ReLU and dropout, or what a light model has in its place."""
         if i and self.light:
-            return average(x, batch.prepared[~level])
-        x = run_conv(self.convs[i], x, batch.prepared[level]) if i else self._begin(x, batch)
+            return average(x, batch.operators[~level])
+        x = run_conv(self.convs[i], x, batch.operators[level]) if i else self._begin(x, batch)
         dropped: Tensor = self.drops[i](x.relu())
         return dropped
 
     def _dense(self, i: int, x: Tensor) -> Tensor:
         return x if self.light else self.denses[i](x)
 
-    def _begin(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+    def _begin(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """The first convolution, of which the batch may hold a part already."""
         if self.input_drop is not None and self.training:
             if self.replicas is not None:  # each drops its own
                 x = x.expand(-1, self.replicas, -1).contiguous()
             x = self.input_drop(x)
-        return run_conv(self.convs[0], x, batch.prepared[0], gathered=batch.gathered)
+        return run_conv(self.convs[0], x, batch.operators[0], gathered=batch.aggregated)
 
-    def _lift(self, x: Tensor, batch: PreparedBatch, level: int) -> Tensor:
+    def _lift(self, x: Tensor, batch: ReplicaBatch, level: int) -> Tensor:
         """SEP-U, and the averages that follow it."""
         if self.reduce == "sym":
             x = x * inverse_roots(batch.levels, level, x)
         x = unpool(x, *family(batch.levels, level))
         for _ in range(self.smooth):
-            x = average(x, batch.prepared[~(level - 1)])
+            x = average(x, batch.operators[~(level - 1)])
         return x
 
-    def _spread(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+    def _spread(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """The predictions, spread over the graph."""
         start = x
         for _ in range(self.propagate):
-            x = torch.lerp(average(x, batch.prepared[~0]), start, self.teleport)
+            x = torch.lerp(average(x, batch.operators[~0]), start, self.teleport)
         return x
 
     def _join(self, x: Tensor, seen: Tensor) -> Tensor:

@@ -37,9 +37,9 @@ class System:
         lockstep: whether many of its trainings can run as one model.
         build: makes the model.
         conv: the convolution for which a dataset is prepared; "" for that of the configuration.
-        by_source: whether it takes the rows of its nodes itself (`PreparedBatch.source`), and,
+        by_source: whether it takes the rows of its nodes itself (`ReplicaBatch.row_index`), and,
             where only its first convolution is on the nodes, knows that one can stand for several
-            (`PreparedBatch.copies`).
+            (`ReplicaBatch.multiplicity`).
 
     Example:
         >>> SYSTEMS["SEP-G"].family

@@ -35,8 +35,8 @@ IDS = [[2, 3, 4, 5], [12, 7, 0, 8], [1, 1, 10, 11]]  # 12 is no graph
 
 
 def objective(model, batch):
-    logits = batch.by_replica(model.forward_prepared(batch))
-    loss = losses(logits, batch.y, batch.there).sum(1) / batch.there.sum(1)
+    logits = batch.by_replica(model(batch))
+    loss = losses(logits, batch.y, batch.graph_mask).sum(1) / batch.graph_mask.sum(1)
     return loss if model.auxiliary is None else loss + model.auxiliary
 
 
@@ -83,8 +83,7 @@ def test_order_of_nodes_plays_no_role(name):
     model = build(name, store).eval()
     with torch.no_grad():
         logits, again = (
-            batch.by_replica(model.forward_prepared(batch))
-            for batch in (batch_of(store), batch_of(other))
+            batch.by_replica(model(batch)) for batch in (batch_of(store), batch_of(other))
         )
     torch.testing.assert_close(logits, again, atol=1e-4, rtol=1e-4)
     assert logits.std(1).min() > 1e-4  # and graphs differ
@@ -203,7 +202,7 @@ def test_rows_of_a_table_are_the_rows_of_nodes(name, replicas):
     for by_source in (False, True):
         store = store_of(graphs, name, by_source=by_source)
         batch = batch_of(store, IDS[: replicas or 1])
-        assert (batch.source is not None, batch.copies) == (by_source, None)
+        assert (batch.row_index is not None, batch.multiplicity) == (by_source, None)
         model.zero_grad()
         loss = objective(model, batch)
         loss.sum().backward()

@@ -51,7 +51,7 @@ def test_model_is_pooling_self_attention_pooling():
     seeds, last = model.seeds
     pool, between, join = model.pool, model.between, model.join
     x = model.narrow(side_by_side(model.convolve(batch))).relu()
-    keys, values = (Dense.of(batch, conv(x, batch.prepared[0])) for conv in (pool.key, pool.value))
+    keys, values = (Dense.of(batch, conv(x, batch.operators[0])) for conv in (pool.key, pool.value))
     count = without_padding(batch).graphs
     first = block_of(pool, keys=False)
     out, _ = first.attn(seeds.expand(count, -1, -1), keys.x, values.x, ~keys.mask)

@@ -21,7 +21,7 @@ def test_scores_are_one_graph_convolution(name):
         x, layer = side_by_side(model.convolve(batch)), model.score
     else:
         x, layer = start(model.convs[0], batch, relu=True), model.scores[0]
-    score = layer(x, batch.prepared[0]).squeeze(1)
+    score = layer(x, batch.operators[0]).squeeze(1)
     plain, pool = without_padding(batch), pyg.SAGPooling(x.size(1), 0.25, pyg.GCNConv)
     pool.gnn.lin.weight.data, pool.gnn.bias.data = layer.linear.weight[0].t(), layer.linear.bias[0]
     pool.select.weight.data.fill_(1.0)

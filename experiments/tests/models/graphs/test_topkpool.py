@@ -28,7 +28,7 @@ def case():
     store = store_of(random_set())
     batch, model = batch_of(store), build("TopKPool", store)
     x = start(model.convs[0], batch, relu=True)
-    return batch, model, x, model.score(model.scores[0], x, batch.prepared[0])
+    return batch, model, x, model.score(model.scores[0], x, batch.operators[0])
 
 
 def kept_of(batch, score, before=None):
@@ -70,5 +70,5 @@ def test_next_convolution_sees_the_graph_between_kept_nodes(case):
     alive = kept[:nodes]
     edges, _ = subgraph(alive, plain.edges, relabel_nodes=True, num_nodes=nodes)
     expected = theirs(x[:nodes][alive], edges)
-    found = conv(x * kept[:, None], between(batch.prepared[0].adjacency, kept))
+    found = conv(x * kept[:, None], between(batch.operators[0].adjacency, kept))
     torch.testing.assert_close(found[:nodes][alive], expected)

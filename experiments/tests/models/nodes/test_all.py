@@ -59,7 +59,7 @@ def test_a_replica_is_the_model_alone(name):
     torch.manual_seed(0)
     many, alone = build(name, 3).eval(), build(name, None).eval()
     prepared = many.prepare(DATA)
-    logits = many.forward_prepared(prepared)
+    logits = many(prepared)
     assert logits.shape == (NODES.num_nodes, 3, CLASSES)
     y = DATA.y[SPLIT.train]
     for r in range(3):
@@ -67,10 +67,10 @@ def test_a_replica_is_the_model_alone(name):
             parameter.data.copy_(values.view_as(parameter))
         alone.zero_grad()
         many.zero_grad()
-        single = alone.forward_prepared(alone.prepare(DATA))
+        single = alone(alone.prepare(DATA))
         torch.testing.assert_close(logits[:, r], single, atol=1e-5, rtol=1e-5)
         F.cross_entropy(single[SPLIT.train], y).backward()
-        again = many.forward_prepared(prepared)[SPLIT.train, r]
+        again = many(prepared)[SPLIT.train, r]
         F.cross_entropy(again, y).backward()
         for one, all_of_them in zip(alone.parameters(), many.parameters(), strict=True):
             grad = all_of_them.grad[r].view_as(one)

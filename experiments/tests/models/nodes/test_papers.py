@@ -73,7 +73,7 @@ def test_gcn_is_pygs():
         layer.lin.weight.data = mine.weight.data.t()
         layer.bias.data = mine.bias.data.normal_()
     expected = last(first(DATA.x, DATA.edge_index).relu(), DATA.edge_index)
-    torch.testing.assert_close(ours(DATA), expected)
+    torch.testing.assert_close(ours(ours.prepare(DATA)), expected)
 
 
 def test_gat_is_pygs_with_heads():
@@ -86,7 +86,7 @@ def test_gat_is_pygs_with_heads():
         layer.att_src.data, layer.att_dst.data = attention.source[None], attention.target[None]
         layer.bias.data = attention.bias.data.normal_()
     hidden = torch.nn.functional.elu(first(DATA.x, DATA.edge_index))
-    torch.testing.assert_close(ours(DATA), last(hidden, DATA.edge_index))
+    torch.testing.assert_close(ours(ours.prepare(DATA)), last(hidden, DATA.edge_index))
 
 
 def test_gin_is_pygs():
@@ -99,28 +99,28 @@ def test_gin_is_pygs():
     first = pyg.GINConv(torch.nn.Sequential(plain[0], relu, plain[1]))
     last = pyg.GINConv(torch.nn.Sequential(plain[2], relu, plain[3]))
     expected = last(first(DATA.x, DATA.edge_index).relu(), DATA.edge_index)
-    torch.testing.assert_close(ours(DATA), expected)
+    torch.testing.assert_close(ours(ours.prepare(DATA)), expected)
 
 
 def test_sgc_is_a_linear_model_of_smoothed_features():
     model, s = SGC(WORDS, CLASSES, power=3), dense(GRAPH.adjacency)
     model.first.bias.data.normal_()
     expected = s @ s @ s @ DATA.x @ model.first.weight + model.first.bias
-    torch.testing.assert_close(model(DATA), expected)
+    torch.testing.assert_close(model(model.prepare(DATA)), expected)
 
 
 def test_s2gc_is_the_mean_of_powers():
     model, s = S2GC(WORDS, CLASSES, power=3, alpha=0.2), dense(GRAPH.adjacency)
     powers = [s, s @ s, s @ s @ s]
     mean = sum(0.8 * power @ DATA.x + 0.2 * DATA.x for power in powers) / 3
-    torch.testing.assert_close(model(DATA), mean @ model.first.weight)
+    torch.testing.assert_close(model(model.prepare(DATA)), mean @ model.first.weight)
 
 
 def test_appnp_reaches_its_fixed_point():
     model, s = APPNP(WORDS, 8, CLASSES, steps=200, alpha=0.2), dense(GRAPH.adjacency)
     start = (DATA.x @ model.first.weight).relu() @ model.last.weight
     limit = 0.2 * torch.linalg.solve(torch.eye(COUNT) - 0.8 * s, start)
-    torch.testing.assert_close(model(DATA), limit, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(model(model.prepare(DATA)), limit, atol=1e-5, rtol=1e-4)
 
 
 def test_dropping_edges_is_unbiased():
@@ -151,7 +151,7 @@ def test_mixhop_is_pygs_with_normalisation_between():
             x = torch.nn.functional.batch_norm(x, None, None, training=True).relu()
     shares = torch.tensor([0.5, -1.0, 2.0]).softmax(0)
     expected = sum(share * part for share, part in zip(shares, x.chunk(3, 1), strict=True))
-    torch.testing.assert_close(ours.train()(DATA), expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ours.train()(ours.prepare(DATA)), expected, atol=1e-5, rtol=1e-4)
 
 
 def test_gcnii_is_personalised_pagerank_where_its_layers_are_the_identity():
@@ -160,7 +160,9 @@ def test_gcnii_is_personalised_pagerank_where_its_layers_are_the_identity():
     x = start
     for _ in range(3):
         x = 0.9 * s @ x + 0.1 * start  # not negative: no ReLU is needed
-    torch.testing.assert_close(model(DATA), x @ model.last.weight, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        model(model.prepare(DATA)), x @ model.last.weight, atol=1e-5, rtol=1e-4
+    )
 
 
 def test_gcnii_is_pygs():
@@ -170,7 +172,7 @@ def test_gcnii_is_pygs():
         theirs = pyg.GCN2Conv(8, alpha=0.1, theta=0.5, layer=i)
         theirs.weight1.data = layer.weight.data
         x = theirs(x, start, DATA.edge_index).relu()
-    torch.testing.assert_close(ours(DATA), x @ ours.last.weight, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ours(ours.prepare(DATA)), x @ ours.last.weight, atol=1e-5, rtol=1e-4)
 
 
 def test_fastgcn_estimates_without_bias():
@@ -190,8 +192,8 @@ def test_fastgcn_predicts_with_all_nodes():
     model = FastGCN(WORDS, 8, CLASSES).eval()
     s = dense(GRAPH.adjacency)
     expected = s @ (s @ DATA.x @ model.first.weight).relu() @ model.last.weight
-    torch.testing.assert_close(model(DATA), expected, atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(model.train()(DATA), expected, atol=1e-3)
+    torch.testing.assert_close(model(model.prepare(DATA)), expected, atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(model.train()(model.prepare(DATA)), expected, atol=1e-3)
 
 
 def test_dgi_learns_to_tell_a_graph_from_a_shuffled_one():
@@ -226,9 +228,9 @@ def test_g_u_nets_keeps_so_many_nodes():
     model = GUNets(WORDS, 8, CLASSES, sizes=(0.5, 0.25, 7), replicas=2)
     assert model.counts(COUNT) == [60, 15, 7]
     assert model.counts(10) == [5, 2, 2]
-    model(DATA)
+    model(model.prepare(DATA))
     assert model.density == [], "training has no use for it"
-    model.eval()(DATA)
+    model.eval()(model.prepare(DATA))
     assert len(model.density) == 3
     assert (model.density[1] >= model.density[0]).all(), "squares are denser"
 

@@ -13,7 +13,7 @@ from torch_geometric.nn import dense_diff_pool, dense_mincut_pool  # noqa: E402
 from sepool_experiments.figures.clusters import first_scores  # noqa: E402
 from sepool_experiments.models.graphs import diffpool, mincutpool  # noqa: E402
 from sepool_experiments.models.graphs.model import real_graphs, start  # noqa: E402
-from sepool_experiments.models.parts import clusters, dense
+from sepool_experiments.models.parts import clusters, dense  # noqa: E402
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_diffpool_equals_pyg(batch):
 
 def test_diffpool_adds_the_losses_of_both_poolings(batch):
     model = build("DiffPool", store_of(random_set()))
-    model.forward_prepared(batch)
+    model(batch)
     z, logits = start(model.convs[0], batch, relu=True), start(model.assigns[0], batch, relu=False)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, logits)
     x, a, *losses = dense_diff_pool(dense_z, adjacency, dense_s, mask)
@@ -52,7 +52,7 @@ def test_diffpool_adds_the_losses_of_both_poolings(batch):
     logits, z = (clusters.convolve(c, x, a) for c in (model.assigns[1], model.convs[1]))
     _, _, *more = dense_diff_pool(z.relu(), a, logits)
     torch.testing.assert_close(model.auxiliary[0], sum(losses) + sum(more))
-    model.eval().forward_prepared(batch)
+    model.eval()(batch)
     assert model.auxiliary is None
 
 
@@ -71,7 +71,7 @@ def test_mincut_equals_pyg(batch):
 
 def test_mincut_adds_the_losses_of_both_poolings(batch):
     model = build("MinCutPool", store_of(random_set()))
-    model.forward_prepared(batch)
+    model(batch)
     z = start(model.convs[0], batch, relu=True)
     dense_z, dense_s, adjacency, mask = dense_of(batch, z, model.assigns[0](z))
     x, a, *losses = dense_mincut_pool(dense_z, adjacency, dense_s, mask)
@@ -97,7 +97,7 @@ def test_first_scores_are_those_that_nodes_are_pooled_by(name, batch, monkeypatc
         clusters.Nodes, "pool", lambda self, s, x: used.append(s) or pool(self, s, x)
     )
     model = build(name, store_of(random_set()))
-    model.forward_prepared(batch)
+    model(batch)
     scores = first_scores(model, batch)
     assert scores.min() < 0
     torch.testing.assert_close(scores.softmax(1), used[0])

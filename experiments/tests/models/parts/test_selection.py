@@ -17,7 +17,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def test_the_graph_between_nodes():
-    a = batch_of(store_of(random_set())).prepared[0].adjacency
+    a = batch_of(store_of(random_set())).operators[0].adjacency
     nodes = torch.rand(a.num_nodes) < 0.5
     expected = selection.between(a, nodes).adjacency.weight
     state = (tensor.to(DEVICE) for tensor in (a.weight, a.ptr, a.row, a.index, nodes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, start
 from sepool_experiments.models.parts.clusters import convolve
 from sepool_experiments.models.parts.neighbourhoods import Fitness, Kept, pool_dense, pool_nodes
@@ -30,7 +30,7 @@ class ASAP(GraphModel):
         )
         return LAYERS * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readouts of all blocks."""
         first, second, third = self.convs
         kept = pool_nodes(self.pool, start(first, batch, relu=True), batch, self.nodes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, real_graphs, start
 from sepool_experiments.models.parts.clusters import (
     Nodes,
@@ -35,7 +35,7 @@ class DiffPool(GraphModel):
         self.assigns = nn.ModuleList(self.gcn(w, self.clusters(i)) for i, w in enumerate(widths, 1))
         return LAYERS * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)

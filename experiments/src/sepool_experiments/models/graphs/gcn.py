@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import FlatModel
 
 
@@ -19,6 +19,6 @@ class GCN(FlatModel):
 
     usual_readout = "mean"
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The mean of the nodes."""
         return torch.cat([self.read(x, batch) for x in self.convolve(batch)], 1)

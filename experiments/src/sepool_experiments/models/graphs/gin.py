@@ -9,7 +9,7 @@ from sepool_experiments.layers import convs
 from sepool_experiments.layers.feature_table import Features
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.ops import rows_at
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, apply, real_graphs
 
 
@@ -31,16 +31,16 @@ class GIN(GraphModel):
         )
         return LAYERS * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The sums after every layer."""
         real = real_graphs(batch).flatten().to(torch.get_default_dtype())
         times = real.index_select(0, batch.levels.batch(0))
         x: Features = batch.x
-        source, found = batch.source, []
+        source, found = batch.row_index, []
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
-            if i or not batch.gathered:
-                x, source = conv.gather(rows_at(x, source), batch.prepared[0]), None
+            if i or not batch.aggregated:
+                x, source = conv.gather(rows_at(x, source), batch.operators[0]), None
             x, source = apply(conv.first, x, batch, source=source), None
             x = self.norms[2 * i](x, times)
             hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times)

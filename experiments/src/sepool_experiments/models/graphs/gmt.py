@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sepool_experiments.layers import Linear, convs
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.softmax import segment_softmax
 from sepool_experiments.models.graphs.model import FlatModel, apply, rows, side_by_side
 from sepool_experiments.models.parts.segments import Blocks, block_size
@@ -38,14 +38,14 @@ class GMT(FlatModel):
         self.between, self.join = (Attention(h, self.replicas) for _ in range(2))
         return h
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """What the last seed finds."""
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         (seeds, last), pool = self.seeds, self.pool
         x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
         assert isinstance(pool.key, convs.GCN)
         assert isinstance(pool.value, convs.GCN)
-        seen = pool.key.gather(x, batch.prepared[0])
+        seen = pool.key.gather(x, batch.operators[0])
         keys, values = (apply(conv.linear, seen, batch) for conv in (pool.key, pool.value))
         query = pool.query(seeds.flatten(0, 1)).view(*seeds.shape[:2], HEADS, -1)
         keys = keys.view(len(seeds), -1, HEADS, query.size(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import (
     LAYERS,
     GraphModel,
@@ -42,7 +42,7 @@ class MinCutPool(GraphModel):
         self.assigns = nn.ModuleList(self.linear(self.hidden, count) for count in counts)
         return LAYERS * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readouts of all three levels."""
         (first, second, third), (assign, assign_again) = self.convs, self.assigns
         real, nodes = real_graphs(batch), Nodes(batch, self.nodes)

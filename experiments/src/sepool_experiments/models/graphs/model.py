@@ -14,7 +14,7 @@ from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.feature_table import Features
 from sepool_experiments.layers.layers import layers_rows
 from sepool_experiments.layers.ops import rows_at
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.sep_pooling import read_out
 
 LAYERS, RATIO = 3, 0.25
@@ -72,16 +72,16 @@ class GraphModel(nn.Module, ABC):
         """Makes the layers, and says how wide the vector of a graph is."""
 
     @abstractmethod
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """One vector for every graph, padding included."""
 
-    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
+    def forward(self, batch: ReplicaBatch) -> Tensor:
         """The logits of every graph, padding included."""
         self.auxiliary = None
         seen = self.embed(batch)
         if self.input_link:
-            assert batch.link is not None
-            seen = torch.cat([batch.link, seen], 1)
+            assert batch.input_sums is not None
+            seen = torch.cat([batch.input_sums, seen], 1)
         drop, drop_again = self.drops
         seen = drop(self.first(seen).relu())
         logits: Tensor = self.last(drop_again(self.second(seen).relu()))
@@ -107,7 +107,7 @@ class GraphModel(nn.Module, ABC):
             count = ceil(RATIO * count)
         return max(count, 1)
 
-    def read(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+    def read(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """The sum or mean over the nodes of every graph."""
         return read_out(x, batch.levels, 0, self.readout)
 
@@ -125,7 +125,7 @@ class FlatModel(GraphModel):
         self.convs = self.gcns()
         return LAYERS * self.hidden
 
-    def convolve(self, batch: PreparedBatch) -> list[Tensor]:
+    def convolve(self, batch: ReplicaBatch) -> list[Tensor]:
         """What every convolution found, after its ReLU."""
         found = [start(self.convs[0], batch, relu=True)]
         for conv in self.convs[1:]:
@@ -133,28 +133,26 @@ class FlatModel(GraphModel):
         return found
 
 
-def start(conv: nn.Module, batch: PreparedBatch, relu: bool) -> Tensor:
+def start(conv: nn.Module, batch: ReplicaBatch, relu: bool) -> Tensor:
     """The first convolution, of which the batch may hold a part already, or its ReLU."""
     assert isinstance(conv, convs.GCN)
-    if batch.gathered:
-        return apply(conv.linear, batch.x, batch, relu, batch.source)
-    out: Tensor = conv(rows_at(batch.x, batch.source), batch.prepared[0])
+    if batch.aggregated:
+        return apply(conv.linear, batch.x, batch, relu, batch.row_index)
+    out: Tensor = conv(rows_at(batch.x, batch.row_index), batch.operators[0])
     return out.relu() if relu else out
 
 
-def go_on(
-    conv: nn.Module, x: Tensor, batch: PreparedBatch, graph: Prepared | None = None
-) -> Tensor:
+def go_on(conv: nn.Module, x: Tensor, batch: ReplicaBatch, graph: Prepared | None = None) -> Tensor:
     """The ReLU of another convolution, along all edges or those of another graph."""
     assert isinstance(conv, convs.GCN)
-    graph = batch.prepared[0] if graph is None else graph
+    graph = batch.operators[0] if graph is None else graph
     return apply(conv.linear, conv.gather(x, graph), batch, relu=True)
 
 
 def apply(
     layer: nn.Module,
     x: Features,
-    batch: PreparedBatch,
+    batch: ReplicaBatch,
     relu: bool = False,
     source: Tensor | None = None,
 ) -> Tensor:
@@ -164,10 +162,10 @@ def apply(
     """
     assert isinstance(layer, Linear)
     weight, bias = layer.weight, layer.bias
-    if not batch.real or weight.dim() == 2 or bias is None:
+    if not batch.num_valid or weight.dim() == 2 or bias is None:
         out: Tensor = layer(rows_at(x, source))
         return out.relu() if relu else out
-    return layers_rows(x, [(weight, bias)], batch.real[0], source, relu)
+    return layers_rows(x, [(weight, bias)], batch.num_valid[0], source, relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:
@@ -181,8 +179,8 @@ def side_by_side(found: list[Tensor]) -> Tensor:
     return torch.cat(found, 1)
 
 
-def real_graphs(batch: PreparedBatch) -> Tensor:
+def real_graphs(batch: ReplicaBatch) -> Tensor:
     """Which graphs count and which are padding, one row a replica."""
-    replicas, graphs = batch.there.shape
+    replicas, graphs = batch.graph_mask.shape
     room = batch.levels.num_graphs // replicas
-    return torch.nn.functional.pad(batch.there, (0, room - graphs))
+    return torch.nn.functional.pad(batch.graph_mask, (0, room - graphs))

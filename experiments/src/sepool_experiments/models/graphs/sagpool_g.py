@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import FlatModel, side_by_side
 from sepool_experiments.models.parts.selection import gate, read_kept, top_nodes
 
@@ -23,9 +23,9 @@ class SAGPoolG(FlatModel):
         self.score = self.gcn(width, 1)
         return width
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readout of what stays."""
         x = side_by_side(self.convolve(batch))
-        score = self.score(x, batch.prepared[0]).squeeze(1)
+        score = self.score(x, batch.operators[0]).squeeze(1)
         kept = top_nodes(score, None, batch.levels.graph_ptr(0), batch.levels.batch(0))
         return read_kept(gate(x, score, kept.nodes), kept, self, batch)

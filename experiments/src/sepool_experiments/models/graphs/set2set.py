@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from sepool_experiments.layers import Linear
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import FlatModel, apply, side_by_side
 from sepool_experiments.models.parts.set2set_attention import recall, remember
 
@@ -28,7 +28,7 @@ class Set2Set(FlatModel):
         self.gates = self.linear(3 * self.hidden, 4 * self.hidden)
         return 2 * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """What the network holds after the last look."""
         x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
         return look(x, batch.levels.graph_ptr(0), batch.levels.batch(0), self.gates, STEPS)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import FlatModel, go_on, rows, side_by_side, start
 from sepool_experiments.models.parts.segments import rank_in_graph, spread
 
@@ -30,12 +30,12 @@ class SortPool(FlatModel):
         self.window = self.linear(WINDOW * CHANNELS[0], CHANNELS[1])
         return (self.k // 2 - WINDOW + 1) * CHANNELS[1]
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """What the convolutions find in the sorted nodes."""
         first, second, third = self.convs
         found = [start(first, batch, relu=True)]
         found.append(go_on(second, found[0], batch))
-        last = third(found[1], batch.prepared[0])
+        last = third(found[1], batch.operators[0])
         ptr, graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         x = first_nodes(side_by_side([*found, last.relu()]), last[:, -1], ptr, graph, self.k)
         x = self.single(x).relu().view(len(ptr) - 1, self.k, -1)

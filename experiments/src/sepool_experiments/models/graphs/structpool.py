@@ -8,7 +8,7 @@ from torch import Tensor
 from sepool_experiments.layers import Linear
 from sepool_experiments.layers.adjacency import Adjacency, attend, dot_ends
 from sepool_experiments.layers.ops import pool_sum, unpool
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, go_on, start
 from sepool_experiments.models.parts.clusters import Nodes, convolve, readout_clusters
 from sepool_experiments.models.parts.dense import TINY
@@ -35,10 +35,10 @@ class StructPool(GraphModel):
             self.pairs.weight.copy_(-torch.eye(self.clusters()))
         return LAYERS * self.hidden
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readouts of all three layers."""
         first, second, third = self.convs
-        nodes, prepared = Nodes(batch, self.nodes), batch.prepared[0]
+        nodes, prepared = Nodes(batch, self.nodes), batch.operators[0]
         x = start(first, batch, relu=True)
         found = [self.read(x, batch)]
         x = go_on(second, x, batch)

@@ -49,7 +49,7 @@ class APPNP(NodeModel):
             Dropout(edge_dropout, 2 + i, "edge_dropout") for i in range(steps)
         )
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         x = self.first.product_with(graph.sparse).relu()
         start: Tensor = self.last(self.drop(x))

@@ -62,7 +62,7 @@ class DGI(NodeModel):
         here, shuffled = self.scores(graph)
         return (F.softplus(-here) + F.softplus(shuffled)).mean(0) / 2
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """What was learned of every node."""
         return self.encode(self.first.product_with(graph.sparse), graph)
 
@@ -88,7 +88,7 @@ class Probe(NodeModel):
         """The model that is trained before this one, and whose output it sees."""
         return DGI(self.in_channels, self.hidden, replicas=replicas)
 
-    def forward_prepared(self, graph: Tensor) -> Tensor:
+    def forward(self, graph: Tensor) -> Tensor:
         """The logits of all nodes, from what was learned of them."""
         logits: Tensor = self.first(graph)
         return logits

@@ -93,7 +93,7 @@ class FastGCN(NodeModel):
         graph = NodeGraph.of(data)
         return Smoothed(graph, graph.smooth(graph.x), importance(graph))
 
-    def forward_prepared(self, graph: Smoothed) -> Tensor:
+    def forward(self, graph: Smoothed) -> Tensor:
         """The logits of all nodes; in training, estimates."""
         x = self.last.product(self.drop(self.first(self.shared(graph.x)).relu()))
         if self.training:

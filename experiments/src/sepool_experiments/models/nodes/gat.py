@@ -103,7 +103,7 @@ class GAT(NodeModel):
             out_heads, out_channels, concat=False, dropout=edge_dropout, salt=3, replicas=replicas
         )
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         x = F.elu(self.attention(self.first.product_with(graph.sparse), graph.adjacency))
         logits: Tensor = self.attention_again(self.last(self.drop(x)), graph.adjacency)

@@ -40,7 +40,7 @@ class GCN(NodeModel):
         self.others = nn.ModuleList(self.linear(hidden, width) for width in widths)
         self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(layers - 1))
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         x = self.first.shift(graph.smooth(self.first.product_with(graph.sparse)))
         for drop, layer in zip(self.drops, self.others, strict=True):

@@ -52,7 +52,7 @@ class GCNII(NodeModel):
         self.last = self.linear(hidden, out_channels)
         self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(layers + 1))
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         start = self.first.shift(self.first.product_with(graph.sparse)).relu()
         x = start

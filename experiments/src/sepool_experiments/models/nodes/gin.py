@@ -39,7 +39,7 @@ class GIN(NodeModel):
         self.drop = Dropout(dropout, 1)
         self.last = GINConv(hidden, out_channels, replicas)
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         seen = self.first.product_with(graph.sparse)
         seen = self.first.shift(seen + graph.plain.propagate(seen))  # (X + A X) W + b

@@ -89,7 +89,7 @@ class GUNets(NodeModel):
         graph.adjacency = a.weighted(weight)
         return Squared(graph, two_steps(a))
 
-    def forward_prepared(self, graph: Squared) -> Tensor:
+    def forward(self, graph: Squared) -> Tensor:
         """The logits of all nodes."""
         base, sizes = graph.graph, self.counts(len(graph.graph.x))
         first_drop, last_drop = self.edge_drops

@@ -50,7 +50,7 @@ class MixHop(NodeModel):
         lead = () if replicas is None else (replicas,)
         self.share = nn.Parameter(torch.zeros(*lead, len(POWERS)))
 
-    def forward_prepared(self, graph: NodeGraph) -> Tensor:
+    def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
         x = self.norm(mix_powers(graph, self.first.product_with(graph.sparse))).relu()
         x = mix_powers(graph, self.last.product(self.drop(x)))

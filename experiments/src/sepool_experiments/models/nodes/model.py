@@ -86,8 +86,7 @@ class NodeGraph:
 class NodeModel(nn.Module, ABC):
     """A node classifier that may hold replicas.
 
-    What depends on no weights is found once, by `prepare`; `forward_prepared` gives the logits of
-    all nodes, ``(N, classes)`` or ``(N, R, classes)``.
+    `prepare` computes what depends on no weights, once; `forward` takes its result.
 
     Attributes:
         decayed: which parameters, by the beginning of their names, have the weight decay of the
@@ -107,12 +106,8 @@ class NodeModel(nn.Module, ABC):
         return NodeGraph.of(data)
 
     @abstractmethod
-    def forward_prepared(self, graph: Any) -> Tensor:
-        """The logits of all nodes of what `prepare` returned."""
-
-    def forward(self, data: Data) -> Tensor:
-        """The logits of all nodes."""
-        return self.forward_prepared(self.prepare(data))
+    def forward(self, graph: Any) -> Tensor:
+        """Return the logits of all nodes, ``(N, classes)`` or ``(N, R, classes)``."""
 
     def linear(self, before: int, after: int, bias: bool = True) -> Linear:
         """A linear layer of all replicas."""

@@ -9,14 +9,14 @@ from torch_geometric.data import Data
 
 from sepool_experiments.layers import SEPN
 from sepool_experiments.layers.convs import GCN
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.nodes.model import Sparse, product_with
 
 DENSE = 0.03  # from this share of nonzero features on, one large matrix product is faster
 
 
 @dataclass
-class SparseBatch(PreparedBatch):
+class SparseBatch(ReplicaBatch):
     """A graph with its features by their nonzero entries."""
 
     sparse: Sparse = field(kw_only=True)
@@ -34,7 +34,7 @@ class SparseSEPN(SEPN):
 
     decayed = ("convs.0",)
 
-    def prepare(self, data: Data, gather: bool = True) -> PreparedBatch:
+    def prepare(self, data: Data, gather: bool = True) -> ReplicaBatch:
         """What depends on no weights."""
         sparse = isinstance(self.convs[0], GCN) and float((data.x != 0).float().mean()) < DENSE
         found = super().prepare(data, gather and not sparse)
@@ -42,9 +42,9 @@ class SparseSEPN(SEPN):
             return found
         return SparseBatch(**vars(found), sparse=Sparse.of(data.x))
 
-    def _begin(self, x: Tensor, batch: PreparedBatch) -> Tensor:
+    def _begin(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         conv = self.convs[0]
         if not isinstance(batch, SparseBatch) or not isinstance(conv, GCN):
             return super()._begin(x, batch)
         product = product_with(conv.linear, batch.sparse, self.input_drop)
-        return conv.linear.shift(conv.gather(product, batch.prepared[0]))
+        return conv.linear.shift(conv.gather(product, batch.operators[0]))

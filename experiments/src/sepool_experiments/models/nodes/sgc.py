@@ -32,7 +32,7 @@ class SGC(NodeModel):
         graph = NodeGraph.of(data)
         return graph.smooth(graph.x, self.power)
 
-    def forward_prepared(self, graph: Tensor) -> Tensor:
+    def forward(self, graph: Tensor) -> Tensor:
         """The logits of all nodes."""
         logits: Tensor = self.first(self.shared(graph))
         return logits

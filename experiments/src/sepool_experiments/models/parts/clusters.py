@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from sepool_experiments.layers import convs
 from sepool_experiments.layers.ops import pool_sum, segment_sum
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.parts.dense import normalise
 from sepool_experiments.models.parts.segments import Blocks, block_size
 
@@ -40,8 +40,8 @@ class Nodes:
         nodes: how many a graph has on average.
     """
 
-    def __init__(self, batch: PreparedBatch, nodes: int) -> None:
-        a = batch.prepared[0].adjacency
+    def __init__(self, batch: ReplicaBatch, nodes: int) -> None:
+        a = batch.operators[0].adjacency
         self.ptr, self.graph = batch.levels.graph_ptr(0), batch.levels.batch(0)
         self.apart = ((a.weight != 0) & (a.row != a.index)).float()
         self.adjacency = a.weighted(self.apart)

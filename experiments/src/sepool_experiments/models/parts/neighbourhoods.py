@@ -17,7 +17,7 @@ from sepool_experiments.layers import Linear
 from sepool_experiments.layers.adjacency import Adjacency, attend
 from sepool_experiments.layers.attention import SLOPE
 from sepool_experiments.layers.ops import unpool
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.softmax import segment_softmax
 from sepool_experiments.models.graphs.model import RATIO, rows
 from sepool_experiments.models.parts.neighbor_max import dense_max, sparse_max
@@ -52,13 +52,13 @@ class Fitness(nn.Module):
         )
 
 
-def pool_nodes(pool: Fitness, x: Tensor, batch: PreparedBatch, nodes: int) -> Kept:
+def pool_nodes(pool: Fitness, x: Tensor, batch: ReplicaBatch, nodes: int) -> Kept:
     """Pools the nodes of a batch, whose adjacency is sparse and has a loop at every node."""
-    a, ptr, graph = batch.prepared[0].adjacency, batch.levels.graph_ptr(0), batch.levels.batch(0)
+    a, ptr, graph = batch.operators[0].adjacency, batch.levels.graph_ptr(0), batch.levels.batch(0)
     assert a.weight is not None
     ones = a.weighted((a.weight != 0).to(x.dtype))
     x, share, fit = look_around(pool, x, ones)
-    room, graphs = ceil(RATIO * batch.largest), len(ptr) - 1
+    room, graphs = ceil(RATIO * batch.max_nodes), len(ptr) - 1
     order, rank = rank_in_graph(fit, ptr, graph)
     counts = (ptr.diff() * RATIO).ceil().long().clamp(max=room)
     place = torch.arange(room, device=x.device)

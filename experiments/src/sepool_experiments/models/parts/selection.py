@@ -17,7 +17,7 @@ from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.conv_base import Prepared
 from sepool_experiments.layers.gpu import load_kernels
 from sepool_experiments.layers.ops import fits_kernels, segment_sum
-from sepool_experiments.layers.prepared import PreparedBatch
+from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import LAYERS, RATIO, GraphModel, go_on, start
 from sepool_experiments.models.parts.segments import rank_in_graph
 
@@ -116,14 +116,14 @@ class DropModel(GraphModel):
     def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
         """The number of every node."""
 
-    def embed(self, batch: PreparedBatch) -> Tensor:
+    def embed(self, batch: ReplicaBatch) -> Tensor:
         """The readouts of all blocks."""
-        levels, prepared = batch.levels, batch.prepared[0]
+        levels, prepared = batch.levels, batch.operators[0]
         found, kept = [], None
         x = start(self.convs[0], batch, relu=True)
         for i, layer in enumerate(self.scores):
             if kept is not None:
-                prepared = between(batch.prepared[0].adjacency, kept.nodes)
+                prepared = between(batch.operators[0].adjacency, kept.nodes)
                 x = go_on(self.convs[i], x, batch, prepared) * kept.nodes.unsqueeze(1)
             score = self.score(layer, x, prepared)
             kept = top_nodes(score, kept, levels.graph_ptr(0), levels.batch(0))
@@ -132,7 +132,7 @@ class DropModel(GraphModel):
         return torch.cat(found, 1)
 
 
-def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: PreparedBatch) -> Tensor:
+def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: ReplicaBatch) -> Tensor:
     """The sum or mean over what is left of every graph; what was dropped is zero."""
     seen = model.read(x, batch)
     if model.readout == "mean":
