@@ -24,9 +24,9 @@ from torch_geometric.nn import GCNConv
 
 from kernels import profiled
 from results import Recorder
-from sepool.graph.edges import pointers
 from sepool.nn import SEPG
-from sepool.pyg.packing import pack_blocks
+from sepool.pyg.format import pack_blocks
+from sepool.segments import pointers
 from sepool_experiments.backends import RunOptions
 from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.data.graphs import load_graphs, load_trees
@@ -120,7 +120,7 @@ def _pyg_graphs(root: Path, dataset: str) -> tuple[list[Data], int]:
             x=x[nodes[i] : nodes[i + 1]],
             edge_index=pairs[:, edges[i] : edges[i + 1]],
             y=int(found.y[i]),
-            tree=tree[blocks.ends[i] : blocks.ends[i + 1]],
+            tree=tree[blocks.ptr[i] : blocks.ptr[i + 1]],
         )
         for i in range(len(found.y))
     ]

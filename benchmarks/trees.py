@@ -15,7 +15,7 @@ import numpy as np
 from graphs import Edges, FloatArray
 from results import Recorder, parser, root_of
 from score import Levels, entropies
-from sepool.pyg.packing import Forest
+from sepool.pyg.format import Forest
 from sepool_experiments.data.graphs import GraphSet, load_graphs, load_trees
 from sepool_experiments.models.systems import HEIGHT
 from sepool_experiments.protocols.protocol import GRAPH_DATASETS

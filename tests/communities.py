@@ -9,7 +9,7 @@ CLASSES, SIZE, WORDS = 3, 40, 30
 
 def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
     """Three communities; the words of a node are mostly those of its own. A `NodeSet`."""
-    from sepool.pyg.packing import EdgeBlocks
+    from sepool.pyg.format import EdgeBlocks
     from sepool_experiments.data.nodes import NodeSet
 
     rng = np.random.default_rng(seed)
@@ -35,7 +35,7 @@ def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
 def community_data(nodes=None, height=3):
     """The same as PyG has it, with its coding tree."""
     import sepool
-    from sepool.pyg.packing import Forest
+    from sepool.pyg.format import Forest
     from sepool_experiments.data.nodes import node_data
 
     nodes = community_set() if nodes is None else nodes

@@ -7,8 +7,8 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from sepool.graph.edges import pointers
-from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.pyg.format import EdgeBlocks, Forest
+from sepool.segments import pointers
 from sepool_experiments.data.graphs import GraphSet
 
 
@@ -47,9 +47,9 @@ def pyg_graphs(graphs, trees):
     import torch
     from torch_geometric.data import Data
 
-    from sepool.pyg.packing import pack_blocks
+    from sepool.pyg.format import pack_blocks
 
-    blocks = pack_blocks(trees, graphs.edges)
+    blocks = pack_blocks(trees, graphs.edges).tensors()
     nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
     x = torch.from_numpy(graphs.features())
     pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
@@ -58,7 +58,7 @@ def pyg_graphs(graphs, trees):
             x=x[nodes[i] : nodes[i + 1]],
             edge_index=pairs[:, edges[i] : edges[i + 1]],
             y=torch.tensor([int(graphs.y[i])]),
-            tree=torch.from_numpy(blocks.numbers[blocks.ends[i] : blocks.ends[i + 1]]),
+            tree=blocks[i],
         )
         for i in range(len(graphs.y))
     ]

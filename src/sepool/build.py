@@ -9,8 +9,8 @@ import numpy as np
 
 from sepool.arguments import whole_number
 from sepool.graph.batch import GraphBatch, as_graph_batch
-from sepool.graph.edges import pointers
 from sepool.graph.graph import as_graph
+from sepool.segments import pointers
 from sepool.tree import CodingTree
 from sepool.tree_batch import TreeBatch
 

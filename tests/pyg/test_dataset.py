@@ -56,7 +56,7 @@ def test_directed_graphs(tmp_path):
 
 def test_graphs_larger_than_what_is_worked_on_at_once(tmp_path, monkeypatch):
     graphs = AddCodingTree(3, "fast").apply_all(molecules(20) + odd_graphs_with_features())
-    monkeypatch.setattr("sepool.pyg.packing.runs.__defaults__", (7,))
+    monkeypatch.setattr("sepool.segments.runs.__defaults__", (7,))
     assert_same_after(tmp_path / "graphs.npz", graphs)
 
 
@@ -174,10 +174,10 @@ def test_an_attribute_that_cannot_be_stored_is_named(tmp_path, value):
 def test_graphs_with_different_attributes(tmp_path):
     graphs = AddCodingTree(2).apply_all(molecules(3))
     graphs[2].extra = torch.ones(1)
-    with pytest.raises(ValueError, match="graph 2 has the attribute 'extra', graph 0 has not"):
+    with pytest.raises(ValueError, match="graph 2 has the attribute 'extra', graph 0 does not"):
         save_graphs(tmp_path / "graphs.npz", graphs)
     del graphs[2].extra, graphs[1].tree
-    with pytest.raises(ValueError, match="graph 0 has the attribute 'tree', graph 1 has not"):
+    with pytest.raises(ValueError, match="graph 0 has the attribute 'tree', graph 1 does not"):
         save_graphs(tmp_path / "graphs.npz", graphs)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests import shapes
 
 from sepool.pyg.edge_code import decode_edges, encode_edges
-from sepool.pyg.packing import EdgeBlocks
+from sepool.pyg.format import EdgeBlocks
 
 
 @st.composite

@@ -16,15 +16,13 @@ from torch_geometric.data import Batch, Data, InMemoryDataset  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
 import sepool  # noqa: E402
+from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks  # noqa: E402
 from sepool.pyg.hierarchy import (  # noqa: E402
     DIRECTED,
     SORTED,
     SYMMETRIC,
-    EdgeBlocks,
     NoTreeError,
-    has_tree,
     hierarchy,
-    pack,
 )
 
 
@@ -97,9 +95,9 @@ def test_odd_graphs_together():
 def test_large_graphs_are_summed_by_sorting():
     star = as_data(shapes.star(3000), 3000)
     tree = sepool.CodingTree.from_levels(np.array(shapes.star(3000)), np.arange(3000) // 2)
-    forest = sepool.pyg.packing.Forest(np.array([tree.counts]), tree.parent)
+    forest = Forest(np.array([tree.counts]), tree.parent)
     counts = np.array([star.num_edges])
-    [block] = pack(forest, EdgeBlocks(counts, *star.edge_index.numpy()))
+    [block] = pack_blocks(forest, EdgeBlocks(counts, *star.edge_index.numpy())).tensors()
     star.tree = block
     assert_dense(star)
 
@@ -156,7 +154,7 @@ def test_any_order_and_any_company_give_the_same_tree():
 def test_exclude_keys():
     graphs = with_trees(molecules(4))
     [batch] = DataLoader(graphs, batch_size=4, exclude_keys=["tree"])
-    assert not has_tree(batch)
+    assert "tree" not in batch
     [batch] = DataLoader(graphs, batch_size=4, exclude_keys=["x", "y"])
     assert_dense(batch)
 
@@ -265,8 +263,8 @@ def test_trees_of_a_slice():
         some = graphs[part]
         counts = np.array([graph.num_edges for graph in some])
         row, col = torch.cat([graph.edge_index for graph in some], 1).numpy()
-        blocks = pack(trees[part], EdgeBlocks(counts, row, col))
-        assert all(map(torch.equal, blocks, [graph.tree for graph in whole[part]]))
+        blocks = pack_blocks(Forest.of(trees[part]), EdgeBlocks(counts, row, col))
+        assert all(map(torch.equal, blocks.tensors(), [graph.tree for graph in whole[part]]))
 
 
 def test_only_data_has_a_hierarchy():

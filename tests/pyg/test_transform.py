@@ -239,7 +239,7 @@ def test_weights_that_differ_by_direction():
         ({"seed": -1}, ValueError, "seed must be 0 to"),
         ({"num_threads": 0}, ValueError, "num_threads must be 1 to"),
         ({"edge_weight": 3}, TypeError, "the name of an attribute or a function, got 3"),
-        ({"edge_weight": functools.partial(cosine, object())}, TypeError, "use def"),
+        ({"edge_weight": functools.partial(cosine, object())}, TypeError, "define it with def"),
     ],
 )
 def test_bad_options(options, error, message):

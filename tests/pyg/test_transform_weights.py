@@ -75,12 +75,12 @@ def test_weights_that_need_gradients():
 
 
 def test_a_function_that_returns_something_else():
-    with pytest.raises(ValueError, match="what edge_weight gives must be a tensor of shape"):
+    with pytest.raises(ValueError, match="the result of edge_weight must be a tensor of shape"):
         AddCodingTree(2, edge_weight=lambda data: [1.0])(molecules(1)[0])
 
 
 def test_a_function_that_returns_nothing():
-    with pytest.raises(ValueError, match="the function edge_weight gave None"):
+    with pytest.raises(ValueError, match="the function edge_weight returned None"):
         AddCodingTree(2, edge_weight=lambda data: None)(molecules(1)[0])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.pyg.format import EdgeBlocks, Forest
 from sepool_experiments.batches import store
 from sepool_experiments.batches.store import GraphStore
 from sepool_experiments.data.graphs import GraphSet

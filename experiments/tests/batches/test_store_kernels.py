@@ -61,9 +61,9 @@ def assert_same(plain, found):
     height = plain.levels.height
     assert (found.levels.height, found.levels.num_graphs) == (height, plain.levels.num_graphs)
     assert found.levels.num_nodes == plain.levels.num_nodes
-    told = {*((name, level) for name in ("batch", "graph") for level in range(height + 1))}
+    told = {*((name, level) for name in ("batch", "graph_ptr") for level in range(height + 1))}
     told |= {(name, level + 1) for name in ("ptr", "assignment") for level in range(height)}
-    assert set(found.levels._found) == told
+    assert set(found.levels._cache) == told
     for level in range(height + 1):
         assert_equal(found.levels.batch(level), plain.levels.batch(level))
         assert_equal(found.levels.graph_ptr(level), plain.levels.graph_ptr(level))

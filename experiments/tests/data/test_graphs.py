@@ -13,9 +13,9 @@ from torch_geometric.data import Data
 
 import sepool
 from sepool.files.archive import read_archive, write_archive
-from sepool.graph.edges import pointers
 from sepool.pyg.features import cosine_weights
 from sepool.pyg.hierarchy import hierarchy
+from sepool.segments import pointers
 from sepool_experiments.data.graphs import FORMAT, VERSION, load_folds, load_graphs, load_trees
 from sepool_experiments.data.tu import TUFiles
 from small_graphs import graph_set

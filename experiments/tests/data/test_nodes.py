@@ -7,7 +7,7 @@ import pytest
 from tests.communities import community_data, community_set
 
 import sepool
-from sepool.pyg.packing import Forest
+from sepool.pyg.format import Forest
 from sepool_experiments.data import nodes as bench_nodes
 from sepool_experiments.data.nodes import (
     SIMILARITIES,

@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib import image
 
-from sepool.graph.edges import pointers
+from sepool.segments import pointers
 from sepool_experiments.backends.run import Plan
 from sepool_experiments.data.graphs import load_graphs, load_trees
 from sepool_experiments.figures import figure4

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from sepool.pyg.hierarchy import EdgeBlocks, pack
+from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
 from sepool.tree_batch import TreeBatch
 
 
@@ -80,8 +80,9 @@ def add_trees(graphs: Sequence[Data], counts: Sequence[Sequence[int]], seed: int
     if "edge_weight" in graphs[0]:
         weight = torch.cat([graph.edge_weight for graph in graphs]).double().numpy()
     edges = EdgeBlocks(np.array([graph.num_edges for graph in graphs]), row, col, weight)
-    blocks = pack(trees, edges, symmetric=all(is_symmetric(graph) for graph in graphs))
-    for graph, block in zip(graphs, blocks, strict=True):
+    symmetric = all(is_symmetric(graph) for graph in graphs)
+    blocks = pack_blocks(Forest.of(trees), edges, symmetric)
+    for graph, block in zip(graphs, blocks.tensors(), strict=True):
         graph.tree = block.clone()
     return list(graphs)
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
-from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.pyg.format import EdgeBlocks, Forest
 from sepool_experiments.batches.store import Batch, GraphStore
 from sepool_experiments.data.graphs import GraphSet
 from sepool_experiments.layers.convs import CONVS

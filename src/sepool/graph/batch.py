@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
-from sepool.graph.edges import WEIGHT, Edges, NoSuchAttribute, concatenate, pointers, sorted_rows
+from sepool.graph.edges import WEIGHT, Edges, NoSuchAttribute, concatenate, sorted_rows
 from sepool.graph.graph import Graph, Names, build_graph, check_types, read_graph
 from sepool.graph.numpy import from_array, is_doubtful
 from sepool.graph.readers import reader
+from sepool.segments import pointers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -63,13 +63,6 @@ def sorted_rows(
     return _core.csr(node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops)
 
 
-def pointers(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each part starts, and where the last one ends."""
-    pointers = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=pointers[1:])
-    return pointers
-
-
 def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
     """One real number an edge; signs, NaN and infinities are left to the core."""
     if values is None:

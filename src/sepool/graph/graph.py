@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph.edge_list import read_edge_list
-from sepool.graph.edges import WEIGHT, Edges, pointers, sorted_rows
+from sepool.graph.edges import WEIGHT, Edges, sorted_rows
 from sepool.graph.numpy import from_array
 from sepool.graph.readers import has_attributes, reader
+from sepool.segments import pointers
 
 Names = tuple[str, ...]
 

@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from sepool.build import coding_trees, core_options
 from sepool.extras import MissingPackage, needs
 from sepool.graph.batch import GraphBatch
-from sepool.graph.edges import pointers, sorted_rows
+from sepool.graph.edges import sorted_rows
 from sepool.graph.graph import as_graph
+from sepool.pyg.format import Forest, global_parents
 from sepool.pyg.hierarchy import Hierarchy
-from sepool.pyg.packing import Forest, global_parents
+from sepool.segments import pointers
 from sepool.tree import CodingTree
 from sepool.tree_batch import TreeBatch
 

@@ -17,7 +17,7 @@ from sepool.nn.ops import rows_at, unpool
 from sepool.nn.prepared import PreparedBatch
 from sepool.nn.sep_pooling import edges_of, family, features_of, reduce_to
 from sepool.nn.sepn import run_conv
-from sepool.pyg.hierarchy import hierarchy, lasting
+from sepool.pyg.hierarchy import hierarchy, normal_tensors
 
 
 class SEPAutoencoder(nn.Module):
@@ -85,7 +85,7 @@ class SEPAutoencoder(nn.Module):
         """The reconstruction: ``(N, width)``, or ``(N, R, width)`` of replicas."""
         return self.forward_prepared(self.prepare(data))
 
-    @lasting()
+    @normal_tensors()
     def prepare(self, data: Data) -> PreparedBatch:
         """What is the same in every step of training."""
         x = features_of(data, self.in_channels)

@@ -65,7 +65,7 @@ class SEPooling(nn.Module):
             raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: x.float()")
         x = reduce_to(x, levels, level, self.reduce)
         if self.pooled == "binary":
-            return Pooled(x, levels.edges_apart(level), None, levels.batch(level))
+            return Pooled(x, levels.inter_cluster_edges(level), None, levels.batch(level))
         edges, weight = levels.edges[level - 1], levels.weights[level - 1]
         return Pooled(x, edges, weight, levels.batch(level))
 

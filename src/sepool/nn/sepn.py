@@ -26,7 +26,7 @@ from sepool.nn.sep_pooling import (
     inverse_roots,
     reduce_to,
 )
-from sepool.pyg.hierarchy import hierarchy, lasting
+from sepool.pyg.hierarchy import hierarchy, normal_tensors
 
 SKIPS = ("concat", "add", "none")
 
@@ -155,7 +155,7 @@ class SEPN(nn.Module):
         """
         return self.forward_prepared(self.prepare(data, gather=False))
 
-    @lasting()
+    @normal_tensors()
     def prepare(self, data: Data, gather: bool = True) -> PreparedBatch:
         """What depends on no weights: where one graph is used many times, call it once.
 

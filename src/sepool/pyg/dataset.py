@@ -1,16 +1,18 @@
-"""Graphs with their trees in one small file, read without running code.
+"""Graphs with their trees in one small file, read without executing anything.
 
 `save_graphs` writes a NumPy archive (``.npz``), version 2 of the format:
 
-- ``about``: a JSON text: the attributes in order, the types of the tensors, and what is no tensor;
+- ``about``: a JSON text: the attributes in order, the types of the tensors, and all values that are
+  not tensors;
 - ``nodes``: the number of nodes of every graph;
 - the arrays of `sepool.pyg.edge_code`: every undirected edge once;
-- ``data.x``, ``data.y``, ...: one array an attribute, all graphs together; ``rows.x``, ...: how
-  many of its rows each graph has. Whole numbers, one-hot features among them, take as few bytes as
-  fit;
-- the arrays of `sepool.pyg.tree_cache` and ``symmetric``, if the graphs have trees.
+- ``data.x``, ``data.y``, ...: an array an attribute, all graphs concatenated; ``rows.x``, ...: the
+  number of rows of every graph. Whole numbers, one-hot features among them, take as few bytes as
+  possible;
+- ``counts``, ``parent`` and ``sizes`` as in `sepool.pyg.cache`, and ``symmetric``, if the graphs
+  have trees.
 
-What is pooled along the trees is not stored, but summed again when the file is read.
+Pooled edges are not stored, but summed again when the file is read.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ from numpy.typing import NDArray
 from sepool.extras import needs
 from sepool.files.archive import ArchiveError, Arrays, read_archive, write_archive
 from sepool.files.atomic import StrPath
-from sepool.graph.edges import pointers
+from sepool.pyg.cache import pack_forest, unpack_forest
 from sepool.pyg.edge_code import decode_edges, encode_edges
-from sepool.pyg.packing import Blocks, EdgeBlocks, Ints, pack_blocks, trees_of
-from sepool.pyg.reading import EDGE_WEIGHT, graph_list, read_dataset
-from sepool.pyg.tree_cache import pack_forest, unpack_forest
+from sepool.pyg.format import Blocks, EdgeBlocks, pack_blocks, unpack_trees
+from sepool.pyg.hierarchy import EDGE_WEIGHT
+from sepool.pyg.reading import graph_list, read_dataset
+from sepool.segments import Ints, pointers
 
 with needs("torch", "sepool.pyg.dataset"):
     import torch
@@ -40,16 +43,16 @@ FORMAT, VERSION = "sepool-graphs", 2
 
 
 def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None:
-    """Writes graphs, and their trees if they have some, whole or not at all.
+    """Write graphs, with their trees if they have any, to one file: whole or not at all.
 
     Args:
-        path: the file; its name ends in ``.npz`` by custom.
+        path: the file, by custom with the ending ``.npz``.
         graphs: an in-memory dataset, a list of graphs or a subset of either, all with the same
-            attributes: tensors, or what JSON can hold. They come back as plain ``Data``.
+            attributes: tensors, or values that JSON can hold. They are loaded as plain ``Data``.
 
     Raises:
-        TypeError: an attribute can not be stored, or graphs join their attributes in their own way.
-        ValueError: graphs have different attributes, or a tree is not that of its graph's edges.
+        TypeError: an attribute cannot be stored, or graphs have their own way of batching.
+        ValueError: graphs have different attributes, or a tree is not of its graph's edges.
 
     Example:
         >>> from pathlib import Path
@@ -75,7 +78,7 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
             arrays[f"rows.{key}"] = np.diff(_slices(dataset, key, value))
             types[key] = str(value.dtype).removeprefix("torch.")
         else:
-            others[key] = _fit_for_json(key, value, alone=dataset.slices is None)
+            others[key] = _json_value(key, value, alone=dataset.slices is None)
     if "tree" in data:
         arrays.update(_tree_arrays(dataset, nodes, edges))
     about = {
@@ -89,16 +92,16 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
 
 def _array(key: str, value: Tensor) -> NDArray[Any]:
     try:
-        found: NDArray[Any] = value.detach().cpu().numpy()
+        array: NDArray[Any] = value.detach().cpu().numpy()
     except (TypeError, RuntimeError) as error:
         raise TypeError(
-            f"the attribute {key!r} ({value.dtype}, {value.layout}) is no array of NumPy's: {error}"
+            f"the attribute {key!r} ({value.dtype}, {value.layout}) has no NumPy array: {error}"
         ) from None
-    return found
+    return array
 
 
-def _fit_for_json(key: str, value: Any, alone: bool) -> Any:
-    """The value, if it can be stored; dictionaries of many graphs are joined entry by entry."""
+def _json_value(key: str, value: Any, alone: bool) -> Any:
+    """Return a value that can be stored; PyG joins dictionaries of many graphs by entry."""
     if isinstance(value, Mapping) and not alone:
         raise TypeError(f"the attribute {key!r} is a dictionary; store its entries as attributes")
     try:
@@ -111,10 +114,10 @@ def _fit_for_json(key: str, value: Any, alone: bool) -> Any:
 
 
 def load_graphs(path: StrPath) -> InMemoryDataset:
-    """Reads what `save_graphs` wrote, as an in-memory dataset.
+    """Return the graphs of a file that `save_graphs` wrote, as an in-memory dataset.
 
     Raises:
-        sepool.files.archive.ArchiveError: the file is damaged, or not of this kind.
+        sepool.files.archive.ArchiveError: the file is damaged, or of another format.
     """
     arrays = read_archive(path, FORMAT, VERSION)
     try:
@@ -128,8 +131,8 @@ def load_graphs(path: StrPath) -> InMemoryDataset:
 def _read(arrays: Arrays) -> InMemoryDataset:
     about = json.loads(str(arrays["about"]))
     nodes = arrays["nodes"].astype(np.int64)
-    counts, ends = decode_edges(arrays, nodes)
-    stored: dict[str, Any] = {"edge_index": torch.from_numpy(ends)}
+    counts, edges = decode_edges(arrays, nodes)
+    stored: dict[str, Any] = {"edge_index": torch.from_numpy(edges)}
     slices = {"edge_index": torch.from_numpy(pointers(counts))}
     for key, dtype in about["types"].items():
         stored[key] = _tensor(arrays[f"data.{key}"]).to(getattr(torch, dtype))
@@ -143,10 +146,10 @@ def _read(arrays: Arrays) -> InMemoryDataset:
     if "tree" in about["keys"]:
         trees = unpack_forest(arrays, nodes)
         weight = stored[EDGE_WEIGHT].double().numpy() if EDGE_WEIGHT in stored else None
-        numbers, stops = pack_blocks(
-            trees, EdgeBlocks(counts, ends[0], ends[1], weight), arrays["symmetric"]
+        blocks = pack_blocks(
+            trees, EdgeBlocks(counts, edges[0], edges[1], weight), arrays["symmetric"]
         )
-        stored["tree"], slices["tree"] = torch.from_numpy(numbers), torch.from_numpy(stops)
+        stored["tree"], slices["tree"] = map(torch.from_numpy, blocks)
     data = Data()
     for key in about["keys"]:
         data[key] = int(nodes.sum()) if key == "num_nodes" else stored[key]
@@ -158,7 +161,7 @@ def _read(arrays: Arrays) -> InMemoryDataset:
 
 
 def _tensor(array: NDArray[Any]) -> Tensor:
-    """The array as a tensor; PyTorch before 2.3 has no unsigned numbers of more than a byte."""
+    """Return the array as a tensor; PyTorch before 2.3 has no unsigned type but uint8."""
     wide = array.dtype.kind == "u" and array.dtype.itemsize > 1
     return torch.from_numpy(array.astype(np.int64) if wide else array)
 
@@ -166,13 +169,13 @@ def _tensor(array: NDArray[Any]) -> Tensor:
 def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Arrays:
     tree: Any = dataset._data.tree
     blocks = Blocks(tree.cpu().numpy(), _slices(dataset, "tree", tree))
-    heights = np.unique(-blocks.numbers[blocks.ends[:-1]])
+    heights = np.unique(-blocks.numbers[blocks.ptr[:-1]])
     if len(heights) > 1:
         raise ValueError(f"the graphs have trees of the heights {heights.tolist()}; expected one")
-    trees, symmetric = trees_of(blocks)
-    wrong = np.flatnonzero(trees.counts[:, 0] != nodes)
-    if len(wrong):
-        raise ValueError(f"graph {wrong[0]}: its tree is of another graph; add the trees again")
+    trees, symmetric = unpack_trees(blocks)
+    differs = np.flatnonzero(trees.counts[:, 0] != nodes)
+    if len(differs):
+        raise ValueError(f"graph {differs[0]}: its tree is of another graph; add the trees again")
     again = pack_blocks(trees, edges, symmetric)
     if not np.array_equal(again.numbers, blocks.numbers):
         raise ValueError("a tree is not of its graph's edges; add the trees after the last change")
@@ -181,19 +184,19 @@ def _tree_arrays(dataset: InMemoryDataset, nodes: Ints, edges: EdgeBlocks) -> Ar
 
 def _as_dataset(graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset:
     if isinstance(graphs, InMemoryDataset):
-        _check_kind(graphs._data)
+        _check_batching(graphs._data)
         return graphs if graphs._indices is None else graphs.copy()
-    listed = graph_list(graphs)
-    if not listed:
+    items = graph_list(graphs)
+    if not items:
         raise ValueError("there are no graphs to save")
-    _check_attributes(listed)
+    _check_attributes(items)
     dataset = InMemoryDataset()
-    dataset._data, dataset.slices = InMemoryDataset.collate(listed)
+    dataset._data, dataset.slices = InMemoryDataset.collate(items)
     return dataset
 
 
-def _check_kind(data: Any) -> None:
-    """Refuses graphs that are joined in a way which a file does not know."""
+def _check_batching(data: Any) -> None:
+    """Refuse graphs with their own way of batching, which the file cannot hold."""
     if isinstance(data, Data):
         for name in ("__inc__", "__cat_dim__"):
             if getattr(type(data), name) is not getattr(Data, name):
@@ -203,21 +206,21 @@ def _check_kind(data: Any) -> None:
 
 
 def _check_attributes(graphs: Sequence[Any]) -> None:
-    """Refuses graphs with different attributes: the first would decide what is stored."""
+    """Refuse graphs with different attributes: those of the first would be stored."""
     first: set[str] = set()
     for i, data in enumerate(graphs):
         if not isinstance(data, Data):
             raise TypeError(f"graph {i}: expected a PyG Data, got {type(data).__name__}")
-        _check_kind(data)
+        _check_batching(data)
         first = first if i else set(data.keys())
         for key in sorted(first.symmetric_difference(data.keys()) - {"num_nodes"}):
             has, lacks = (0, i) if key in first else (i, 0)
-            raise ValueError(f"graph {has} has the attribute {key!r}, graph {lacks} has not")
+            raise ValueError(f"graph {has} has the attribute {key!r}, graph {lacks} does not")
 
 
 def _slices(dataset: InMemoryDataset, key: str, value: Tensor) -> Ints:
-    """Where the graphs begin in an attribute; of a single graph PyG keeps no record."""
+    """Return the pointers of an attribute; PyG has none for a single graph."""
     if dataset.slices is None:
         return np.array([0, value.numel()])
-    found: Ints = dataset.slices[key].numpy()
-    return found
+    slices: Ints = dataset.slices[key].numpy()
+    return slices

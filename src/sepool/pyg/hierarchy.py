@@ -1,35 +1,22 @@
-"""How the hierarchy of a graph rides on a PyG ``Data`` object, and how a batch of them is read.
-
-One attribute, ``tree``, carries everything, so that the stock loader has only one more thing to
-join. It is an int32 tensor, one block a graph:
-
-1. a head of ``4 + 2 k`` numbers: minus the height ``k``; what is known of the edges (DIRECTED,
-   SYMMETRIC or SORTED); the number of nodes, and of clusters on the levels 1 to ``k``; the
-   number of edges, and of pooled edges on the levels 1 to ``k``;
-2. the nodes, sorted by their cluster on level 1;
-3. level by level, how many children every cluster has;
-4. level by level, the pooled edges: rows, columns, and weights as the bits of a float32.
-
-Only the first number of a head is negative: it shows where the block of a graph begins. Numbers are
-local to their graph, so nothing is offset when graphs are joined.
-
-Clusters are numbered so that the children of one are neighbours: all a layer needs of an assignment
-is how many children every cluster has.
-"""
+"""The hierarchy on a PyG ``Data`` object, or on a batch; see `sepool.pyg.format` for its layout."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from sepool.extras import needs
-from sepool.pyg.packing import DIRECTED, SORTED, SYMMETRIC, EdgeBlocks, Forest, pack_blocks
-from sepool.pyg.reading import kind_now, look_at
-from sepool.tree_batch import TreeBatch
+from sepool.pyg.format import (
+    DIRECTED,
+    SORTED,
+    SYMMETRIC,
+    Headers,
+    read_headers,
+    repeat_each,
+    unpack_blocks,
+)
 
 with needs("torch", "sepool.pyg.hierarchy"):
     import torch
@@ -40,44 +27,29 @@ __all__ = [
     "DIRECTED",
     "SORTED",
     "SYMMETRIC",
-    "EdgeBlocks",
     "Hierarchy",
     "NoTreeError",
-    "has_tree",
     "hierarchy",
-    "pack",
+    "normal_tensors",
+    "repeat_each",
 ]
+
+EDGE_WEIGHT = "edge_weight"  # the weights of A: the attribute that models read and that is pooled
+SUM_TOLERANCE = 1e-4  # relative, between two sums of weights in single precision
+ZERO_TOLERANCE = 1e-5  # relative, of a sum that is zero but for rounding
 
 
 class NoTreeError(AttributeError):
-    """A model that pools along a tree was given data without one."""
-
-
-def pack(
-    trees: TreeBatch | Forest, edges: EdgeBlocks, *, symmetric: bool | NDArray[np.bool_] = True
-) -> list[Tensor]:
-    """The block of every graph, from the trees and the edges that are pooled.
-
-    ``symmetric`` says that every edge is there in both directions, with one weight; for all graphs,
-    or one answer a graph.
-    """
-    forest = trees if isinstance(trees, Forest) else Forest.of(trees)
-    numbers, ends = pack_blocks(forest, edges, symmetric)
-    return list(torch.split(torch.from_numpy(numbers), np.diff(ends).tolist()))
-
-
-def has_tree(data: Data) -> bool:
-    """Whether a ``Data`` or a batch of them carries trees."""
-    return "tree" in data
+    """Raised when data without a tree is given to what pools along one."""
 
 
 def hierarchy(data: Data) -> Hierarchy:
-    """The hierarchy that a ``Data``, or a batch of them, carries.
+    """Return the hierarchy that `sepool.AddCodingTree` added to a ``Data``, or to all of a batch.
 
     Raises:
-        NoTreeError: there is none.
-        ValueError: the trees are of different heights, or belong to other graphs; or edges had
-            weights when the trees were added, and have none now.
+        NoTreeError: the data has no tree.
+        ValueError: the trees are of different heights or of other graphs, or edges had weights when
+            the trees were added and have none now.
 
     Example:
         >>> from torch_geometric.data import Batch
@@ -92,42 +64,24 @@ def hierarchy(data: Data) -> Hierarchy:
     """
     if not isinstance(data, Data):
         raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
-    if not has_tree(data):
+    if "tree" not in data:
         raise NoTreeError(
             "the data has no coding tree; add one with "
             "`data = sepool.AddCodingTree(height)(data)`, or pass AddCodingTree(height) to the "
             "dataset as pre_transform"
         )
-    first, facts = look_at(data, data.tree[0])  # the first of the two copies to the host
-    height = -first
-    if height < 1 or data.tree.dtype != torch.int32:
+    tree = data.tree
+    valid = isinstance(tree, Tensor) and tree.dtype == torch.int32 and tree.dim() == 1
+    height, edges = _check_edges(data) if valid and tree.numel() else (0, _UNKNOWN)
+    if height < 1:
         raise ValueError("the attribute `tree` of the data is not what sepool.AddCodingTree adds")
-    heads, pooled = _heads(data, height)
-    heights = -heads[:, 0]
-    if heights.min() != heights.max():
-        raise ValueError(
-            f"the batch mixes trees of height {heights.min()} and {heights.max()}; "
-            "give all graphs one height"
-        )
-    nodes, edges = heads[:, 2].sum(), heads[:, 3 + height].sum()
-    if data.num_nodes != nodes or ("edge_index" in data and data.num_edges != edges):
-        raise ValueError(
-            f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
-            f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
-        )
-    layout = min(int(heads[:, 1].min()), kind_now(facts, pooled, data.num_edges))
-    with lasting():
-        return _unpack(data.tree, heads, height, layout)
-
-
-@contextmanager
-def lasting() -> Iterator[None]:
-    """What is made inside can be trained with later, even in `torch.inference_mode`."""
-    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
-        yield
-        return
-    with torch.inference_mode(False), torch.no_grad():
-        yield
+    recorded = getattr(data, "_slice_dict", None) or {}  # by the loader
+    headers = read_headers(tree, recorded["tree"][:-1] if "tree" in recorded else None, height)
+    _check_headers(data, headers)
+    layout = min(int(headers.layout.min()), _layout_now(edges, headers.weight, data.num_edges))
+    with normal_tensors():
+        pieces = unpack_blocks(tree, headers)
+    return Hierarchy(height, len(headers.height), *pieces, layout, int(headers.nodes[:, 0].sum()))
 
 
 @dataclass
@@ -136,13 +90,13 @@ class Hierarchy:
 
     Attributes:
         height: the level of the roots.
-        num_graphs: how many graphs there are.
-        order: the nodes sorted by their cluster on level 1, or None where they lie so already.
-        sizes: how many children every cluster has; one tensor for each of the levels 1, 2, ...
+        num_graphs: the number of graphs.
+        order: the nodes sorted by their cluster on level 1, or None if they are sorted already.
+        sizes: the number of children of every cluster, a tensor for each of the levels 1, 2, ...
         edges: rows and columns of the pooled edges on the levels 1, 2, ..., sorted by row.
         weights: the weights of these edges.
-        edge_layout: DIRECTED, SYMMETRIC or SORTED; the least that holds for every graph.
-        num_nodes: how many nodes level 0 has, over all graphs.
+        edge_layout: DIRECTED, SYMMETRIC or SORTED; the least of all graphs.
+        num_nodes: the number of nodes of all graphs.
 
     Example:
         >>> import sepool
@@ -164,137 +118,146 @@ class Hierarchy:
     weights: list[Tensor]
     edge_layout: int
     num_nodes: int
-    _found: dict[tuple[str, int], Tensor] = field(
+    # A plain dict, which torch.compile can trace.
+    _cache: dict[tuple[str, int], Tensor] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def num_clusters(self, level: int) -> int:
-        """How many nodes a level has, over all graphs."""
+        """Return the number of clusters on a level, or of nodes on level 0, over all graphs."""
         return self.num_nodes if level == 0 else len(self.sizes[level - 1])
 
     def ptr(self, level: int) -> Tensor:
-        """Where the children of every cluster begin, in `order` on level 1, below it above."""
-        return self._kept("ptr", level, lambda: _ptr(self.sizes[level - 1]))
+        """Return where the children of every cluster start: in `order` on level 1."""
+        return self._cached("ptr", level, lambda: _pointers(self.sizes[level - 1]))
 
     def assignment(self, level: int) -> Tensor:
-        """The cluster on this level of every node of the level below (``S`` of the paper)."""
-        return self._kept("assignment", level, lambda: self._find_assignment(level))
+        """Return the cluster on this level of every node one level below (``S`` of the paper)."""
+        return self._cached("assignment", level, lambda: self._assignment(level))
 
     def batch(self, level: int) -> Tensor:
-        """The graph of every node of this level."""
+        """Return the graph of every node of this level."""
         count = self.num_clusters(level)
-        return self._kept("batch", level, lambda: repeat_each(self.graph_ptr(level).diff(), count))
+        return self._cached(
+            "batch", level, lambda: repeat_each(self.graph_ptr(level).diff(), count)
+        )
 
     def graph_ptr(self, level: int) -> Tensor:
-        """Where the nodes of every graph begin on this level."""
-        return self._kept("graph", level, lambda: self._find_graph_ptr(level))
+        """Return where the nodes of every graph start on this level."""
+        return self._cached("graph_ptr", level, lambda: self._graph_ptr(level))
 
-    def edges_apart(self, level: int) -> Tensor:
-        """The pooled edges of this level that join two clusters: all but the loops."""
+    def inter_cluster_edges(self, level: int) -> Tensor:
+        """Return the pooled edges of this level without self-loops."""
         edges = self.edges[level - 1]
-        return self._kept("apart", level, lambda: edges[:, edges[0] != edges[1]])
+        return self._cached("inter_cluster", level, lambda: edges[:, edges[0] != edges[1]])
 
     def to(self, device: torch.device | str) -> Hierarchy:
-        """The same on another device."""
+        """Return a copy on another device."""
         sizes, edges, weights = (
             [part.to(device) for part in parts] for parts in (self.sizes, self.edges, self.weights)
         )
         order = None if self.order is None else self.order.to(device)
         return replace(self, order=order, sizes=sizes, edges=edges, weights=weights)
 
-    def _kept(self, name: str, level: int, find: Callable[[], Tensor]) -> Tensor:
-        """What was found once; a plain dict, because torch.compile can look into it."""
+    def _cached(self, name: str, level: int, compute: Callable[[], Tensor]) -> Tensor:
         key = (name, level)
-        if key not in self._found:
-            with lasting():
-                self._found[key] = find()
-        return self._found[key]
+        if key not in self._cache:
+            with normal_tensors():
+                self._cache[key] = compute()
+        return self._cache[key]
 
-    def _find_assignment(self, level: int) -> Tensor:
-        found = repeat_each(self.sizes[level - 1], self.num_clusters(level - 1))
+    def _assignment(self, level: int) -> Tensor:
+        by_cluster = repeat_each(self.sizes[level - 1], self.num_clusters(level - 1))
         if level > 1 or self.order is None:
-            return found
-        return torch.empty_like(found).index_copy_(0, self.order, found)
+            return by_cluster
+        return torch.empty_like(by_cluster).index_copy_(0, self.order, by_cluster)
 
-    def _find_graph_ptr(self, level: int) -> Tensor:
+    def _graph_ptr(self, level: int) -> Tensor:
         if level == self.height:
             return torch.arange(self.num_graphs + 1, device=self.sizes[0].device)
         return self.ptr(level + 1)[self.graph_ptr(level + 1)]
 
 
-def repeat_each(counts: Tensor, total: int) -> Tensor:
-    """0, 1, 2, ..., each as often as the counts say, which sum to a known total.
+@contextmanager
+def normal_tensors() -> Iterator[None]:
+    """Create normal tensors, which autograd can use later, even in `torch.inference_mode`."""
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        yield
+        return
+    with torch.inference_mode(False), torch.no_grad():
+        yield
 
-    >>> repeat_each(torch.tensor([2, 0, 1]), 3)
-    tensor([0, 0, 2])
-    """
-    return torch.repeat_interleave(counts, output_size=total)
 
-
-def _ptr(sizes: Tensor) -> Tensor:
+def _pointers(sizes: Tensor) -> Tensor:
     return torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
 
 
-def _heads(data: Data, height: int) -> tuple[NDArray[np.int64], float]:
-    """The heads of all blocks, on the host: everything that a shape or a branch depends on.
+# Checks of a batch
 
-    And the sum of all weights that were pooled.
+
+class _EdgeState(NamedTuple):
+    """The edges as they are now; they may have changed since the trees were added.
+
+    Attributes:
+        ascending: they are sorted by row.
+        symmetric: their weights agree in both directions, as far as one sum can tell.
+        weighted: they have weights.
     """
-    tree = data.tree
-    slices = getattr(data, "_slice_dict", None) or {}  # where the loader put the graphs
-    if "tree" in slices:
-        heads, pooled = _at(tree, slices["tree"][:-1], height)
-        if (heads[:, 0] < 0).all() and _size_of(heads, height) == tree.numel():
-            return heads, pooled
-    return _at(tree, (tree < 0).nonzero().squeeze(1), height)
+
+    ascending: bool
+    symmetric: bool
+    weighted: bool
 
 
-def _at(tree: Tensor, starts: Tensor, height: int) -> tuple[NDArray[np.int64], float]:
-    places = starts.unsqueeze(1) + torch.arange(4 + 2 * height, device=starts.device)
-    last = torch.nn.functional.pad(starts[1:], (0, 1), value=len(tree)) - 1
-    places = torch.cat([places, last.unsqueeze(1)], 1).clamp_(max=len(tree) - 1)  # heads may vary
-    numbers = tree[places.to(tree.device)].cpu().numpy()
-    heads, last_numbers = numbers[:, :-1].astype(np.int64), numbers[:, -1].copy()
-    weights = last_numbers.view(np.float32)[heads[:, -1] > 0]  # of the only edge of a root
-    return heads, float(weights.sum(dtype=np.float64))
+_UNKNOWN = _EdgeState(True, True, True)  # of data without edges
 
 
-def _size_of(heads: NDArray[np.int64], height: int) -> int:
-    counts, edges = heads[:, 2 : 3 + height], heads[:, 4 + height :]
-    return int(heads.size + counts.sum() + 3 * edges.sum())
+def _check_edges(data: Data) -> tuple[int, _EdgeState]:
+    """Return the height of the first tree and the state of the edges, in one copy to the host."""
+    edges, weight = data.get("edge_index"), data.get(EDGE_WEIGHT)
+    values = [-data.tree[0]]
+    known = isinstance(edges, Tensor) and edges.dim() == 2
+    if known:
+        values.append((edges[0, 1:] < edges[0, :-1]).any())
+    weighted = known and isinstance(weight, Tensor) and weight.dim() == 1
+    if weighted:
+        values += _asymmetry(edges, weight.detach())
+    device = data.tree.device
+    height, *rest = torch.stack([value.to(device, torch.float32) for value in values]).tolist()
+    if not known:
+        return int(height), _UNKNOWN
+    symmetric = not weighted or abs(rest[1]) <= ZERO_TOLERANCE * rest[2]
+    return int(height), _EdgeState(not rest[0], symmetric, weight is not None)
 
 
-def _unpack(tree: Tensor, heads: NDArray[np.int64], height: int, layout: int) -> Hierarchy:
-    """Turns blocks that lie graph by graph into one tensor a piece, and numbers clusters through.
+def _asymmetry(edges: Tensor, weight: Tensor) -> list[Tensor]:
+    """Return a sum that is 0 for symmetric weights and hardly ever else, and its upper bound."""
+    position = edges.float() * 0.61803399 % 1  # a number for every node, spread evenly
+    terms = weight.float() * (position[0] - position[1])
+    return [terms.sum(), terms.abs().sum()]
 
-    All pieces move in one gather: the blocks are a ragged table of graphs and pieces, which is
-    transposed; what the numbers of a piece are offset by is a second such table. Both are small,
-    and made on the host.
-    """
-    counts, edges = heads[:, 2 : 3 + height], heads[:, 4 + height :]
-    head = np.full((len(heads), 1), heads.shape[1])
-    lengths = np.concatenate([head, counts, np.repeat(edges, 3, axis=1)], axis=1)
-    ends = lengths.ravel().cumsum().reshape(lengths.shape)
-    before = counts.cumsum(axis=0) - counts
-    shift = np.zeros_like(lengths)
-    shift[:, 1] = before[:, 0]
-    shift[:, 2 + height :: 3] = before[:, 1:]
-    shift[:, 3 + height :: 3] = before[:, 1:]
-    order = lengths.T.ravel()
-    moved = (ends - lengths).T.ravel() - (order.cumsum() - order)
-    table = torch.from_numpy(np.stack([order, moved, shift.T.ravel()])).to(tree.device)
 
-    piece = repeat_each(table[0], tree.numel())
-    here = torch.arange(tree.numel(), device=tree.device)
-    packed = tree.index_select(0, table[1].index_select(0, piece).add_(here))
-    numbers = table[2].index_select(0, piece).add_(packed)
+def _check_headers(data: Data, headers: Headers) -> None:
+    low, high = headers.height.min(), headers.height.max()
+    if low != high:
+        raise ValueError(
+            f"the batch mixes trees of height {low} and {high}; give all graphs one height"
+        )
+    nodes, edges = headers.nodes[:, 0].sum(), headers.edges[:, 0].sum()
+    if data.num_nodes != nodes or ("edge_index" in data and data.num_edges != edges):
+        raise ValueError(
+            f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
+            f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
+        )
 
-    nodes, *clusters = counts.sum(axis=0).tolist()
-    sums = [heads.size, nodes, *clusters]
-    _, nodes_by_cluster, *sizes = torch.split(numbers[: sum(sums)], sums)
-    pairs, weights, at = [], [], sum(sums)
-    for count in edges.sum(axis=0).tolist():
-        pairs.append(numbers[at : at + 2 * count].view(2, count))
-        weights.append(packed[at + 2 * count : at + 3 * count].view(torch.float32))
-        at += 3 * count
-    return Hierarchy(height, len(heads), nodes_by_cluster, sizes, pairs, weights, layout, nodes)
+
+def _layout_now(edges: _EdgeState, weight: float, num_edges: int) -> int:
+    """Return the highest layout that the edges have now; ``weight`` is their former sum."""
+    if not edges.weighted and abs(num_edges - weight) > SUM_TOLERANCE * weight:
+        raise ValueError(
+            f"the weights of the {num_edges} edges summed to {weight:g} when the trees were added, "
+            "now there are none; add the trees after the last change to edge_weight"
+        )
+    if not edges.symmetric:
+        return DIRECTED
+    return SORTED if edges.ascending else SYMMETRIC

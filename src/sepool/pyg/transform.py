@@ -1,4 +1,4 @@
-"""AddCodingTree: coding trees for PyG, one graph at a time or a whole dataset in one call."""
+"""The transform that adds coding trees to PyG graphs, one by one or a dataset in one call."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from sepool.build import coding_trees, core_options
 from sepool.extras import needs
 from sepool.files.atomic import StrPath
 from sepool.graph.batch import GraphBatch
-from sepool.graph.edges import pointers, sorted_rows
+from sepool.graph.edges import sorted_rows
 from sepool.progress import progress_bar
-from sepool.pyg.packing import Blocks, Forest, pack_blocks
+from sepool.pyg.cache import cached_trees
+from sepool.pyg.format import Blocks, Forest, pack_blocks
+from sepool.pyg.hierarchy import EDGE_WEIGHT
 from sepool.pyg.reading import (
-    EDGE_WEIGHT,
     EdgeWeight,
     Graphs,
     graph_list,
@@ -26,7 +27,7 @@ from sepool.pyg.reading import (
     read_list,
     symmetric_graphs,
 )
-from sepool.pyg.tree_cache import cached_trees
+from sepool.segments import pointers
 
 with needs("torch", "sepool.pyg.transform"):
     import torch
@@ -37,42 +38,42 @@ Progress = Callable[[float, str], None] | None
 
 
 class AddCodingTree(BaseTransform):  # type: ignore[misc]
-    r"""Adds the coding tree of a graph, and what is pooled along it, as the attribute ``tree``.
+    r"""Adds the coding tree of a graph, with its pooled edges, as the attribute ``tree``.
 
     From "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022). The tree has the levels
     0 (the nodes) to ``height`` (the root). On every level the pooled adjacency
     :math:`\mathbf{A}' = \mathbf{S} \mathbf{A} \mathbf{S}^{\top}` is stored with it. The attribute
-    is one flat tensor that any loader can join; `sepool.hierarchy` reads it.
+    is one flat tensor that any loader can concatenate; `sepool.hierarchy` reads it.
 
-    :math:`\mathbf{A}` is what a model sees: ``data.edge_weight``, or 1 where the data has none;
-    self-loops and repeated edges are part of it. The weights that the *tree* is built with are
-    chosen by ``edge_weight``, and alter :math:`\mathbf{S}` alone. The tree ignores self-loops.
+    :math:`\mathbf{A}` are the weights that a model reads: ``data.edge_weight``, or 1 where the data
+    has none, with self-loops and repeated edges. The weights that the *tree* is built with are
+    chosen by ``edge_weight``, and change :math:`\mathbf{S}` alone. The tree ignores self-loops.
 
     Add the tree last. Pooled weights are constants, taken when it is added: weights that are
-    learned, set or changed later act on the nodes' own level alone. Nodes must not be renumbered
-    afterwards, and edges neither exchanged nor rewired: only another number of them is noticed.
+    learned, set or changed later act on level 0 alone. Nodes must not be renumbered afterwards, and
+    edges not be rewired: only another number of edges is detected.
 
-    Works as ``transform`` and as ``pre_transform``. PyG hands graphs over one by one;
+    Works as ``transform`` and as ``pre_transform``, which PyG calls for one graph at a time;
     `apply_all` builds the trees of a whole dataset in one call, over threads.
 
     Args:
         height: the level of the root; a model with ``b`` blocks needs ``b`` or more.
         method: "best", "fast" or "paper"; see `sepool.coding_tree`.
-        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
-        num_threads: how many threads `apply_all` uses, all cores by default; the trees do not
+        seed: of the search of "best"; another seed may give a tree of slightly other entropy.
+        num_threads: the number of threads of `apply_all`, all cores by default; the trees do not
             depend on it.
-        edge_weight: the weights the tree is built with. The name of an attribute, which at least
-            one of the graphs has (in those that lack it edges weigh 1); or a function from a
-            ``Data`` to one weight an edge, for trees that see the features; or None for the
-            structure alone. Weights must be the same in both directions and not negative.
-        symmetrise: accept directed graphs and let every arc count as an undirected edge when the
-            tree is built; what is pooled stays directed.
-        cache: a folder that keeps the trees on disk, one file a call; see `sepool.pyg.tree_cache`.
+        edge_weight: the weights the tree is built with: the name of an attribute that at least one
+            of the graphs has (edges of the others weigh 1); a function from a ``Data`` to one
+            weight an edge, for trees that depend on features; or None for the structure alone.
+            Weights must be equal in both directions and not negative.
+        symmetrise: accept directed graphs and count every arc as an undirected edge when the tree
+            is built; pooled edges stay directed.
+        cache: a folder for the trees, one file a call; see `sepool.pyg.cache`.
         progress: show a bar in `apply_all`, if stderr is a terminal and rich is installed.
 
     Raises:
-        TypeError: an option or the data is of the wrong kind.
-        ValueError: a value is impossible, the graph is directed, or its size is not known.
+        TypeError: an option or the data is of the wrong type.
+        ValueError: a value is impossible, the graph is directed, or its size is unknown.
 
     Example:
         >>> from torch_geometric.data import Data
@@ -106,20 +107,20 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         self.cache, self.progress = cache, progress
 
     def forward(self, data: Data) -> Data:
-        """Adds the tree to ``data`` itself; calling the transform adds it to a shallow copy."""
+        """Add the tree to ``data`` in place; calling the transform adds it to a shallow copy."""
         blocks = self._blocks(read_list([data], self.edge_weight), None)
         data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
         return data
 
     def apply_all(self, graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset | list[Data]:
-        """The same graphs with their trees, built in one call over threads.
+        """Return the same graphs with their trees, built in one call over threads.
 
         Args:
-            graphs: an in-memory dataset, any iterable of graphs, or what has a length and items,
-                such as a `torch.utils.data.Subset`. They are left as they are.
+            graphs: an in-memory dataset, an iterable of graphs, or anything with a length and
+                items, such as a `torch.utils.data.Subset`. It is not changed.
 
         Returns:
-            A dataset of the same class that shares the other attributes; of other input, a list.
+            A dataset of the same class that shares the other attributes, or a list of graphs.
 
         Example:
             >>> pair = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
@@ -130,33 +131,33 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             raise TypeError("expected a list of graphs; for one graph call the transform itself")
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
-        found = [copy.copy(data) for data in graph_list(graphs)]
-        if found:
+        copies = [copy.copy(data) for data in graph_list(graphs)]
+        if copies:
             with progress_bar("coding trees", self.progress) as progress:
-                blocks = self._blocks(read_list(found, self.edge_weight), progress)
-            trees = torch.split(torch.from_numpy(blocks.numbers), np.diff(blocks.ends).tolist())
-            for data, tree in zip(found, trees, strict=True):
+                blocks = self._blocks(read_list(copies, self.edge_weight), progress)
+            for data, tree in zip(copies, blocks.tensors(), strict=True):
                 data.tree = tree.clone().to(data.edge_index.device)
-        return found
+        return copies
 
     def _apply_to_dataset(self, dataset: InMemoryDataset) -> InMemoryDataset:
-        found = copy.copy(dataset) if dataset._indices is None else dataset.copy()
+        result = copy.copy(dataset) if dataset._indices is None else dataset.copy()
         with progress_bar("coding trees", self.progress) as progress:
-            blocks = self._blocks(read_dataset(found, self.edge_weight), progress)
-        data: Any = copy.copy(found._data)
+            blocks = self._blocks(read_dataset(result, self.edge_weight), progress)
+        data: Any = copy.copy(result._data)
         data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
-        found._data, found._data_list = data, None
-        if found.slices is not None:
-            found.slices = {**found.slices, "tree": torch.from_numpy(blocks.ends)}
-        return found
+        result._data, result._data_list = data, None
+        if result.slices is not None:
+            result.slices = {**result.slices, "tree": torch.from_numpy(blocks.ptr)}
+        return result
 
     def _blocks(self, graphs: Graphs, progress: Progress) -> Blocks:
         def build() -> Forest:
             return self._build(graphs, progress)
 
-        trees = (
-            build() if self.cache is None else cached_trees(self.cache, graphs, self._key(), build)
-        )
+        if self.cache is None:
+            trees = build()
+        else:
+            trees = cached_trees(self.cache, graphs, self._tree_options(), build)
         return pack_blocks(trees, graphs.edges, self._symmetric(graphs))
 
     def _build(self, graphs: Graphs, progress: Progress) -> Forest:
@@ -181,14 +182,19 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         return Forest.of(trees)
 
     def _symmetric(self, graphs: Graphs) -> bool | NDArray[np.bool_]:
-        """Whether what is pooled is symmetric; the core has looked at what the trees are of."""
+        """Test that the pooled edges are symmetric; the core checked those of the trees."""
         if not self.symmetrise and graphs.tree_weight is graphs.edges.weight:
             return True
         return symmetric_graphs(graphs.nodes, graphs.edges)
 
-    def _key(self) -> str:
-        """The options that the trees depend on, next to the graphs and their weights."""
-        return f"{self.height} {self.method} {self.seed} {self.symmetrise}"
+    def _tree_options(self) -> dict[str, Any]:
+        """Return the options that the trees depend on, besides the graphs and their weights."""
+        return {
+            "height": self.height,
+            "method": self.method,
+            "seed": self.seed,
+            "symmetrise": self.symmetrise,
+        }
 
     def __repr__(self) -> str:
         weight = self.edge_weight
@@ -200,7 +206,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
 
 def _name_of(function: Any) -> str:
-    """What a function is called, the same in every run."""
+    """Return the name of a function, which must not differ between runs."""
     if not callable(function):
         raise TypeError(
             f"edge_weight must be None, the name of an attribute or a function, got {function!r}"
@@ -208,12 +214,14 @@ def _name_of(function: Any) -> str:
     if isinstance(function, functools.partial):
         named = (f"{key}={value!r}" for key, value in function.keywords.items())
         text = ", ".join([_name_of(function.func), *map(repr, function.args), *named])
-        return _steady(f"functools.partial({text})")
+        return _without_address(f"functools.partial({text})")
     name = getattr(function, "__qualname__", None)
-    return _steady(f"{function.__module__}.{name}" if name else repr(function))
+    return _without_address(f"{function.__module__}.{name}" if name else repr(function))
 
 
-def _steady(text: str) -> str:
-    if " at 0x" in text:
-        raise TypeError(f"edge_weight must have a name that does not change, got {text}; use def")
-    return text
+def _without_address(name: str) -> str:
+    if " at 0x" in name:
+        raise TypeError(
+            f"edge_weight must have the same name in every run, got {name}; define it with def"
+        )
+    return name

@@ -114,11 +114,11 @@ def cut_by_kernels(levels: Sequence[Level], tables: Tables, ids: Tensor, shape: 
     nodes = store_kernels.nodes(tables, places, levels, shape.nodes)
     found = _hierarchy([level.sizes for level in nodes[1:]], shape, len(ids))
     for number, level in enumerate(nodes):
-        found._found["batch", number] = level.batch
-        found._found["graph", number] = level.graph_ptr
+        found._cache["batch", number] = level.batch
+        found._cache["graph_ptr", number] = level.graph_ptr
         if number > 0:
-            found._found["ptr", number] = level.ptr
-            found._found["assignment", number] = nodes[number - 1].assignment
+            found._cache["ptr", number] = level.ptr
+            found._cache["assignment", number] = nodes[number - 1].assignment
     prepared = {}
     for number, rows, room in _with_rows(levels, shape):
         part = store_kernels.adjacency(tables, places, nodes[number], rows, number, room)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from sepool.pyg.format import Forest, pack_blocks
 from sepool.pyg.hierarchy import SORTED, Hierarchy, hierarchy
-from sepool.pyg.packing import Forest, pack_blocks
 from sepool_experiments.batches.dedup_rows import (
     Merged,
     adjacency_among,

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.archive import Arrays, read_archive, write_archive
-from sepool.graph.edges import pointers
+from sepool.pyg.cache import cached_trees
 from sepool.pyg.edge_code import decode_edges, encode_edges
 from sepool.pyg.features import blend_weights, cosine_similarity
-from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.pyg.format import EdgeBlocks, Forest
 from sepool.pyg.reading import Graphs
-from sepool.pyg.tree_cache import cached_trees
+from sepool.segments import pointers
 from sepool_experiments.data.tu import TUFiles, read_numbers
 
 Ints = NDArray[np.int64]
@@ -154,7 +154,7 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
         return Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
     flat = Graphs(graphs.nodes, graphs.edges, None)
-    options = f"{graphs.name} {tree} {height}"
+    options = {"dataset": graphs.name, "tree": tree, "height": height}
     return cached_trees(
         root / "sepool", flat, options, lambda: _build_trees(root, graphs, tree, height)
     )

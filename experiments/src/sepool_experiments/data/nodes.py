@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.archive import read_archive, write_archive
+from sepool.pyg.cache import cached_trees
 from sepool.pyg.edge_code import decode_edges, encode_edges
 from sepool.pyg.features import (
     blend_weights,
@@ -20,9 +21,8 @@ from sepool.pyg.features import (
     predicted_similarity,
     spread_similarity,
 )
-from sepool.pyg.packing import EdgeBlocks, Forest, pack_blocks
+from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
 from sepool.pyg.reading import Graphs
-from sepool.pyg.tree_cache import cached_trees
 from sepool_experiments.data.graphs import BLEND, quiet, shuffled
 from sepool_experiments.protocols.units import Config
 
@@ -134,7 +134,7 @@ def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
     if not choice.tree:
         return Forest(np.array([[nodes.num_nodes, 1]]), np.zeros(nodes.num_nodes, np.int32))
     weight = tree_weights(nodes, choice)
-    options = f"{nodes.name} {choice.tree} {choice.height}"
+    options = {"dataset": nodes.name, "tree": choice.tree, "height": choice.height}
     return cached_trees(
         root / "sepool",
         Graphs(sizes, nodes.edges, weight),

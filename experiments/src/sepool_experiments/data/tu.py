@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.pyg.packing import EdgeBlocks
+from sepool.pyg.format import EdgeBlocks
 
 Ints = NDArray[np.int64]
 NEEDED = ("A", "graph_indicator", "graph_labels")

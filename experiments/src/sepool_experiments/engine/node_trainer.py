@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from sepool.pyg.packing import Forest
+from sepool.pyg.format import Forest
 from sepool_experiments.data.nodes import (
     NodeSet,
     TreeChoice,

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sepool.graph.edges import pointers
-from sepool.pyg.packing import Forest
+from sepool.pyg.format import Forest
+from sepool.segments import pointers
 from sepool_experiments.batches.store import Batch
 from sepool_experiments.data.graphs import GraphSet, load_trees
 from sepool_experiments.engine.lockstep import Lockstep

@@ -13,8 +13,7 @@ from torch_geometric.data import Data
 
 from sepool.build import coding_tree
 from sepool.graph.graph import as_graph
-from sepool.pyg.hierarchy import pack
-from sepool.pyg.packing import EdgeBlocks, Forest
+from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
 from sepool.tree import CodingTree
 from sepool_experiments.models.graphs.model import RATIO
 
@@ -45,7 +44,8 @@ class Shape:
         )
         if tree is not None:
             forest = Forest(np.array([tree.counts]), tree.parent)
-            (data.tree,) = pack(forest, EdgeBlocks(np.array([len(row)]), row, col))
+            blocks = pack_blocks(forest, EdgeBlocks(np.array([len(row)]), row, col))
+            (data.tree,) = blocks.tensors()
         return data
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy, lasting, repeat_each
+from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy, normal_tensors, repeat_each
 from sepool_experiments.layers.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
 from sepool_experiments.layers.softmax import segment_softmax
 
@@ -68,14 +68,14 @@ class Adjacency:
     def row(self) -> Tensor:
         """The row of every entry."""
         if self._row is None:
-            with lasting():
+            with normal_tensors():
                 self._row = repeat_each(self.ptr.diff(), len(self.index))
         return self._row
 
     def transpose(self) -> tuple[Tensor, Tensor, Tensor]:
         """``ptr`` and ``index`` of the transpose, and which entry each of its entries was."""
         if self._transpose is None:
-            with lasting():
+            with normal_tensors():
                 self._transpose = self._turn()
         return self._transpose
 
@@ -226,7 +226,7 @@ def edge_softmax(adjacency: Adjacency, score: Tensor) -> Tensor:
 
 def pooled_adjacency(levels: Hierarchy, level: int, binary: bool = False) -> Adjacency:
     """The adjacency between the clusters of a level: ``S A S^T``, or without weights and loops."""
-    edges = levels.edges_apart(level) if binary else levels.edges[level - 1]
+    edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
     weight = None if binary else levels.weights[level - 1]
     kind = levels.edge_layout if levels.edge_layout == DIRECTED else SORTED
     return Adjacency.from_edges(edges, weight, levels.num_clusters(level), kind)

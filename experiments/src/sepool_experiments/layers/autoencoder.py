@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.pyg.hierarchy import hierarchy, lasting
+from sepool.pyg.hierarchy import hierarchy, normal_tensors
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.any_conv import make_conv
 from sepool_experiments.layers.conv_base import Conv, Prepared
@@ -82,7 +82,7 @@ class SEPAutoencoder(nn.Module):
         for layer in (*self.convs, *self.denses, self.last):
             layer.reset_parameters()
 
-    @lasting()
+    @normal_tensors()
     def prepare(self, data: Data) -> ReplicaBatch:
         """What is the same in every step of training."""
         x = features_of(data, self.in_channels)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.pyg.hierarchy import hierarchy, lasting
+from sepool.pyg.hierarchy import hierarchy, normal_tensors
 from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
 from sepool_experiments.layers.any_conv import call_conv, make_conv
 from sepool_experiments.layers.conv_base import Conv, GatheringConv, Prepared
@@ -147,7 +147,7 @@ class SEPN(nn.Module):
         for layer in (*self.convs, *self.denses, self.last):
             layer.reset_parameters()
 
-    @lasting()
+    @normal_tensors()
     def prepare(self, data: Data, gather: bool = True) -> ReplicaBatch:
         """What depends on no weights: where one graph is used many times, call it once.
 

@@ -18,10 +18,9 @@ from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
 import sepool  # noqa: E402
 from sepool import AddCodingTree  # noqa: E402
 from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
-from sepool.pyg import transform as transforms  # noqa: E402
-from sepool.pyg import tree_cache as treecache  # noqa: E402
-from sepool.pyg.packing import Forest  # noqa: E402
-from sepool.pyg.tree_cache import FORMAT, VERSION, pack_forest, unpack_forest  # noqa: E402
+from sepool.pyg import cache, transform  # noqa: E402
+from sepool.pyg.cache import FORMAT, VERSION, pack_forest, unpack_forest  # noqa: E402
+from sepool.pyg.format import Forest  # noqa: E402
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def builds(monkeypatch) -> list[int]:
         calls.append(len(batch))
         return sepool.coding_trees(batch, *options, **named)
 
-    monkeypatch.setattr(transforms, "coding_trees", count)
+    monkeypatch.setattr(transform, "coding_trees", count)
     return calls
 
 
@@ -102,11 +101,11 @@ def test_what_they_do_not_depend_on(tmp_path, builds):
 def test_trees_of_another_version_or_core(tmp_path, builds, monkeypatch):
     add = AddCodingTree(cache=tmp_path)
     add.apply_all(molecules(3))
-    monkeypatch.setattr(treecache, "core_mark", lambda: 7)
+    monkeypatch.setattr(cache, "core_checksum", lambda: 7)
     add.apply_all(molecules(3))
     add.apply_all(molecules(3))
     assert len(builds) == 2
-    monkeypatch.setattr(treecache, "core_mark", lambda: 0)  # no core: any tree is welcome
+    monkeypatch.setattr(cache, "core_checksum", lambda: 0)  # no core: any tree is welcome
     add.apply_all(molecules(3))
     assert len(builds) == 2
     monkeypatch.setattr(sepool, "__version__", "9.9")

@@ -1,0 +1,48 @@
+"""Arithmetic of segments: parts of a flat array, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+RUN = 1 << 16  # edges; so many stay in the processor's cache
+
+
+def pointers(lengths: Sequence[int] | Ints) -> Ints:
+    """Return the start of every segment and the end of the last.
+
+    Example:
+        >>> pointers([2, 0, 3])
+        array([0, 2, 2, 5])
+    """
+    pointers = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=pointers[1:])
+    return pointers
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """Return the indices of all elements of some segments.
+
+    Example:
+        >>> ranges(np.array([7, 0]), np.array([2, 3]))
+        array([7, 8, 0, 1, 2])
+    """
+    ends = pointers(lengths)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+
+
+def runs(lengths: Ints, size: int = RUN) -> Iterator[tuple[slice, slice]]:
+    """Yield runs of segments of about ``size`` elements: their segments and their elements.
+
+    Example:
+        >>> list(runs(np.array([3, 4, 5]), size=6))
+        [(slice(0, 2, None), slice(0, 7, None)), (slice(2, 3, None), slice(7, 12, None))]
+    """
+    ends = pointers(lengths)
+    firsts = np.flatnonzero(np.diff(ends[:-1] // size, prepend=-1)).tolist()
+    for a, b in pairwise([*firsts, len(lengths)]):
+        yield slice(a, b), slice(int(ends[a]), int(ends[b]))
