@@ -14,10 +14,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
-CXX_FILES  := $(wildcard src/core/*.?pp src/binding/*.?pp tests/fuzz/*.?pp)
+CXX_FILES  := $(wildcard $(addsuffix /*.?pp,src/core src/core/* src/binding tests/fuzz))
 KERNEL_TESTS := experiments/tests/layers experiments/tests/models experiments/tests/batches experiments/tests/engine
 # Python files are used where they are; when one of these changes, sepool is built and installed again.
-BUILT_FROM := CMakeLists.txt pyproject.toml experiments/pyproject.toml constraints.txt $(wildcard src/core/* src/binding/*)
+BUILT_FROM := CMakeLists.txt pyproject.toml experiments/pyproject.toml constraints.txt $(wildcard src/core/*.* src/core/*/*.* src/binding/*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

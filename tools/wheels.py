@@ -32,7 +32,7 @@ CONTENTS = (
     r"sepool/viz/page/explore\.(html|css|js)",
     r"sepool-[^/]+\.dist-info/entry_points\.txt",
 )
-IN_SOURCE = ("pyproject.toml", "CMakeLists.txt", "src/core/merge.cpp", "LICENSE", "README.md")
+IN_SOURCE = ("pyproject.toml", "CMakeLists.txt", "src/core/paper.cpp", "LICENSE", "README.md")
 GRAPH = "a b\nb c\nc a\nc d\nd e\ne f\nf d\n"
 SMOKE = ROOT / "tools" / "smoke.py"
 # What a command says where an optional part is missing, and what to install.

@@ -15,9 +15,11 @@
 #include <system_error>
 #include <thread>
 
-#include "../core/check.hpp"
-#include "../core/csr.hpp"
-#include "../core/methods.hpp"
+#include "build.hpp"
+#include "graph/check.hpp"
+#include "graph/csr.hpp"
+#include "search/boruvka.hpp"
+#include "small/small.hpp"
 
 namespace nb = nanobind;
 using namespace sepool;
@@ -227,15 +229,18 @@ GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, c
 
 // The stages one by one, for tests and studies.
 
-nb::tuple merge_tree(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
-                     const std::string& linkage) {
+nb::tuple merge_stage(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
+                      const std::string& linkage) {
     const GraphView view = single_view(indptr, indices, weights, loops);
     Tree tree;
     const Control control;
     if (linkage == "rounds") merge_by_rounds(view, tree, control);
-    else if (linkage == "gain" || linkage == "relative")
-        Builder().merge_tree(view, linkage == "gain" ? Linkage::gain : Linkage::relative, tree, control);
-    else fail("unknown linkage '" + linkage + "'");
+    else if (linkage == "gain" || linkage == "relative") {
+        MergeProblem problem;
+        Merger merger;
+        problem.read(view);
+        merge_tree(problem, linkage == "gain" ? Linkage::gain : Linkage::relative, merger, tree, control);
+    } else fail("unknown linkage '" + linkage + "'");
     return nb::make_tuple(give(std::move(tree.parent)), give(std::move(tree.volume)), give(std::move(tree.cut)));
 }
 
@@ -301,6 +306,9 @@ NB_MODULE(_core, m) {
 #elif defined(_MSC_VER)
     m.attr("build") = "msvc " + std::to_string(_MSC_VER);
 #endif
+    m.def(
+        "enable_small", [](bool enabled) { small::enabled = enabled; }, nb::arg("enabled"),
+        "Switch the code for small graphs on or off, for all threads; the trees are the same.");
     m.attr("MAX_HEIGHT") = kMaxHeight;
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
@@ -311,7 +319,7 @@ NB_MODULE(_core, m) {
     m.def("trees", &trees, nb::arg("node_ptr"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::kw_only(), nb::arg("height"), nb::arg("method"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
           "Coding trees of one or more graphs.");
-    m.def("merge_tree", &merge_tree, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
+    m.def("merge_tree", &merge_stage, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::arg("linkage"), "Stage 1 alone: parent, volume and cut of every tree node, children before parents, the root last.");
     m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),
           nb::arg("optimal"), "Stage 2 alone: 1 for every inner node that stays.");

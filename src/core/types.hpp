@@ -71,6 +71,15 @@ struct Tree {
         parent.swap(other.parent), volume.swap(other.volume), cut.swap(other.cut);
     }
 
+    // A forest of leaves with these volumes.
+    void start(const std::vector<Weight>& volumes) {
+        num_leaves = static_cast<Node>(volumes.size());
+        reserve(2 * volumes.size());
+        parent.assign(num_leaves, -1);
+        cut.assign(num_leaves, 0);
+        volume.assign(volumes.begin(), volumes.end());
+    }
+
     void start(const GraphView& graph) {
         num_leaves = graph.num_nodes;
         parent.assign(num_leaves, -1);
@@ -78,6 +87,8 @@ struct Tree {
         volume.resize(num_leaves);
         for (Node u = 0; u < num_leaves; ++u) volume[u] = graph.degree(u) + graph.loop(u);
     }
+
+    void reserve(std::size_t nodes) { parent.reserve(nodes), volume.reserve(nodes), cut.reserve(nodes); }
 
     // A node without children yet.
     Node add() {

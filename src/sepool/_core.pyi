@@ -78,5 +78,8 @@ def canonical_order(
 def log2(volumes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Base-2 logarithms by the core's own operations, the same on every processor; 0 for 0."""
 
+def enable_small(enabled: bool) -> None:
+    """Switch the code for small graphs on or off, for all threads; the trees are the same."""
+
 MAX_HEIGHT: int
 build: str

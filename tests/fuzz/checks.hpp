@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "methods.hpp"
+#include "build.hpp"
 
 namespace fuzz {
 

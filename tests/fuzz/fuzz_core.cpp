@@ -7,7 +7,9 @@
 #include <cstdlib>
 
 #include "checks.hpp"
+#include "search/boruvka.hpp"
 #include "shapes.hpp"
+#include "small/small.hpp"
 
 using namespace sepool;
 using namespace fuzz;
@@ -109,6 +111,16 @@ void check_refiner(Dice& dice, OptimalCompressor& compressor, const GraphView& g
     shake_and_check();
 }
 
+// The code for small graphs gives the same tree as the general code.
+void check_general_code(Builder& builder, const GraphView& g, const Options& options, const Levels& expected) {
+    Control control;
+    Levels out;
+    small::enabled = false;
+    builder.build(g, options, out, control);
+    small::enabled = true;
+    require(same(out, expected), "the general code gives another tree");
+}
+
 int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 64 : dice.between(1, 6)); }
 
 void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical, const GraphView& g) {
@@ -116,7 +128,10 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
     Tree tree;
     const int height = random_height(dice);
     for (const Linkage linkage : {Linkage::gain, Linkage::relative}) {
-        builder.merge_tree(g, linkage, tree, Control());
+        MergeProblem problem;
+        Merger merger;
+        problem.read(g);
+        merge_tree(problem, linkage, merger, tree, Control());
         check_merge_tree(tree, g);
         check_stages(compressor, tree, &g, height);
     }
@@ -128,7 +143,9 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
     for (int i = 0; i < 3; ++i) {
         Control control;
         Levels out;
-        builder.build(g, {height, kMethods[i], dice.bits()}, out, control);
+        const Options options{height, kMethods[i], dice.bits()};
+        builder.build(g, options, out, control);
+        check_general_code(builder, g, options, out);
         check_levels(out, g, height);
         entropy[i] = out.entropy[0];
         if (height > 1 && height < 8 && g.num_arcs() > 0) check_refiner(dice, compressor, g, out);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "csr.hpp"
+#include "graph/csr.hpp"
 
 namespace fuzz {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "methods.hpp"
+#include "build.hpp"
 #include "shapes.hpp"
 
 using namespace sepool;

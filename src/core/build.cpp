@@ -1,0 +1,80 @@
+#include "build.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "paper.hpp"
+#include "search/fast.hpp"
+
+namespace sepool {
+namespace {
+
+// A graph whose loops are all 0, or whose weights are all 1, is treated alike in any batch.
+GraphView forget_trivial(GraphView g) {
+    if (g.weights && std::all_of(g.weights + g.indptr[0], g.weights + g.indptr[g.num_nodes], [](Weight w) { return w == 1; }))
+        g.weights = nullptr;
+    if (g.loops && std::all_of(g.loops, g.loops + g.num_nodes, [](Weight w) { return w == 0; })) g.loops = nullptr;
+    return g;
+}
+
+}  // namespace
+
+void Builder::build(const GraphView& input, const Options& options, Levels& out, Control& control) {
+    const GraphView graph = forget_trivial(input);
+    switch (options.method) {
+        case Method::paper:
+            return paper(graph, options.height, work_, out, control);
+        case Method::fast:
+            return fast(graph, options.height, work_, out, control);
+        case Method::best:
+            return search_.best(graph, options.height, options.seed, out, control);
+    }
+}
+
+std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
+                                int num_threads, Control& control) {
+    // Graphs are handed out in runs: an even load. Each run has a result of its own, but all have one where there is one thread.
+    const std::int64_t run = std::max<std::int64_t>(1, std::min<std::int64_t>(256, num_graphs / (8 * num_threads)));
+    const std::int64_t runs = (num_graphs + run - 1) / run;
+    std::vector<Levels> out(num_threads == 1 ? std::min<std::int64_t>(runs, 1) : runs);
+    std::atomic<std::int64_t> next{0};
+    std::exception_ptr failure;
+    std::mutex guard;
+    const auto work = [&] {
+        try {
+            Builder builder;
+            for (std::int64_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < runs;) {
+                Levels& levels = out[num_threads == 1 ? 0 : r];
+                const std::int64_t first = r * run, last = std::min(num_graphs, first + run);
+                for (std::int64_t b = first; b < last; ++b) {
+                    builder.build(graphs.part(node_ptr[b], node_ptr[b + 1]), options, levels, control);
+                    control.check();
+                }
+                control.done.fetch_add(last - first, std::memory_order_relaxed);
+                // What the first runs took tells what all will take.
+                if (num_threads == 1 && r == 3)
+                    levels.reserve(1.05 * static_cast<double>(node_ptr[num_graphs]) / static_cast<double>(node_ptr[last]));
+            }
+        } catch (...) {
+            const std::lock_guard<std::mutex> lock(guard);
+            if (!failure) failure = std::current_exception();
+            control.cancel = true;
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(num_threads);
+    try {
+        for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
+    } catch (const std::exception&) {
+        // The system gives no more threads, or no memory for one: those that are there do the work.
+    }
+    work();
+    for (auto& t : threads) t.join();
+    if (failure) std::rethrow_exception(failure);
+    return out;
+}
+
+}  // namespace sepool

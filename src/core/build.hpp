@@ -1,0 +1,33 @@
+// From graphs to their coding trees: one graph with one method, or many graphs over threads.
+#pragma once
+
+#include "search/search.hpp"
+#include "workspace.hpp"
+
+namespace sepool {
+
+enum class Method { paper, fast, best };
+
+struct Options {
+    int height = 2;
+    Method method = Method::best;
+    std::uint64_t seed = 0;
+};
+
+// Builds coding trees, one after the other, in memory that is used again. One for each thread.
+class Builder {
+public:
+    // Appends the tree of `graph` to `out`.
+    void build(const GraphView& graph, const Options& options, Levels& out, Control& control);
+
+private:
+    Workspace work_;
+    Search search_{work_};
+};
+
+// Many graphs over several threads. node_ptr and the view describe the disjoint union. The results are the trees of
+// consecutive graphs, in order, whatever the number of threads.
+std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
+                                int num_threads, Control& control);
+
+}  // namespace sepool

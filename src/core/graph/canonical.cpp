@@ -1,0 +1,245 @@
+#include "graph/canonical.hpp"
+
+#include <algorithm>
+
+#include "small/small.hpp"
+
+namespace sepool {
+namespace {
+
+// Weights are hashed to separate two edges of weight 1 from one edge of weight 2. Odd, so never 0.
+std::uint64_t weight_colour(Weight w) {
+    auto x = static_cast<std::uint64_t>(w) * 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
+    return (x ^ (x >> 32)) | 1;
+}
+
+}  // namespace
+
+void Canonical::enqueue(Node begin) {
+    queued_[begin] = 1;
+    queue_.push_back(begin);
+}
+
+void Canonical::split_initially(const GraphView& graph) {
+    const Node n = graph.num_nodes;
+    order_.resize(n), position_.resize(n), cell_.resize(n);
+    splitter_.resize(n), touched_.resize(n), touched_cells_.resize(n);
+    length_.assign(n, 0), touched_length_.assign(n, 0), queued_.assign(n, 0), links_.assign(n, 0);
+    queue_.clear(), component_size_.clear();
+    queue_head_ = 0, candidates_begin_ = -1;
+    cells_ = 0;
+    for (Node u = 0; u < n; ++u) {
+        order_[u] = u;
+        if (graph.loops) links_[u] = static_cast<std::uint64_t>(graph.loops[u]);
+    }
+    // Counts of neighbours, weights and loops: the first step of refinement from the trivial partition.
+    for (Node u = 0; u < n; ++u) {
+        if (!graph.weights) {
+            links_[u] = (links_[u] << 32) + static_cast<std::uint64_t>(graph.degree(u));
+        } else {
+            links_[u] *= 0x2545f4914f6cdd1dULL;
+            for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) links_[u] += weight_colour(graph.weights[e]);
+        }
+    }
+    std::sort(order_.begin(), order_.end(), [&](Node a, Node b) { return links_[a] < links_[b]; });
+    Node begin = 0;
+    for (Node i = 0; i < n; ++i) {
+        if (i && links_[order_[i]] != links_[order_[i - 1]]) begin = i;
+        position_[order_[i]] = i;
+        cell_[order_[i]] = begin;
+        ++length_[begin];
+    }
+    std::fill(links_.begin(), links_.end(), 0);
+    for (Node i = 0; i < n; i += length_[i]) enqueue(i), ++cells_;
+}
+
+// Splits the cell at `begin`, whose touched nodes stand at its end, by their links to the splitter.
+void Canonical::split_cell(Node begin) {
+    const Node length = length_[begin], touched = touched_length_[begin];
+    touched_length_[begin] = 0;
+    Node* const first = order_.data() + begin + length - touched;
+    Node* const last = order_.data() + begin + length;
+    const std::uint64_t* const links = links_.data();
+    const auto by_links = [links](Node a, Node b) { return links[a] < links[b]; };
+    bool equal = true;
+    for (Node* u = first + 1; u < last; ++u) equal = equal && links[*u] == links[*first];
+    if (equal && touched == length) return;
+    if (!equal) std::sort(first, last, by_links);
+
+    const bool was_queued = queued_[begin];
+    Node largest = begin, part = begin;
+    length_[begin] = length - touched;
+    for (Node* u = first; u < last; ++u) {
+        const Node at = static_cast<Node>(u - order_.data());
+        if (u == first ? touched < length : links[*u] != links[u[-1]]) {
+            part = at;
+            length_[part] = 0;
+            ++cells_;
+        }
+        ++length_[part];
+        position_[*u] = at;
+        cell_[*u] = part;
+    }
+    for (Node at = begin; at < begin + length; at += length_[at])
+        if (length_[at] > length_[largest]) largest = at;
+    for (Node at = begin; at < begin + length; at += length_[at])
+        if (was_queued ? at != begin : at != largest) enqueue(at);
+}
+
+// Moves u to the end of its cell, the place of the nodes that the splitter touches.
+void Canonical::touch(Node u, Node cell) {
+    if (touched_length_[cell] == 0) touched_cells_[touched_cell_count_++] = cell;
+    const Node at = position_[u], to = cell + length_[cell] - ++touched_length_[cell];
+    const Node other = order_[to];
+    order_[at] = other, position_[other] = at;
+    order_[to] = u, position_[u] = to;
+}
+
+// Cuts the touched nodes off the end of their cell.
+void Canonical::split_in_two(Node begin) {
+    const Node length = length_[begin], touched = touched_length_[begin];
+    touched_length_[begin] = 0;
+    if (touched == length) return;
+    const Node part = begin + length - touched;
+    length_[begin] = length - touched;
+    length_[part] = touched;
+    ++cells_;
+    for (Node i = part; i < begin + length; ++i) cell_[order_[i]] = part;
+    enqueue(queued_[begin] || touched <= length - touched ? part : begin);
+}
+
+void Canonical::refine(const GraphView& graph, const Control& control) {
+    while (queue_head_ < queue_.size() && cells_ < graph.num_nodes) {
+        const Node begin = queue_[queue_head_++];
+        queued_[begin] = 0;
+        if (queue_head_ == queue_.size()) queue_.clear(), queue_head_ = 0;
+        control.check();
+        touched_cell_count_ = 0;
+        if (length_[begin] == 1 && !graph.weights) refine_by_node(graph, order_[begin]);
+        else refine_by_cell(graph, begin);
+    }
+}
+
+// A single node and edges of weight 1: every node is a neighbour or none.
+void Canonical::refine_by_node(const GraphView& graph, Node v) {
+    for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+        const Node u = graph.indices[e], cell = cell_[u];
+        if (length_[cell] > 1) touch(u, cell);
+    }
+    if (touched_cell_count_ > 1) std::sort(touched_cells_.begin(), touched_cells_.begin() + touched_cell_count_);
+    for (Node i = 0; i < touched_cell_count_; ++i) split_in_two(touched_cells_[i]);
+}
+
+void Canonical::refine_by_cell(const GraphView& graph, Node begin) {
+    const Node size = length_[begin];
+    std::copy_n(order_.begin() + begin, size, splitter_.begin());
+    Node touched = 0;
+    for (Node i = 0; i < size; ++i) {
+        const Node v = splitter_[i];
+        for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+            const Node u = graph.indices[e], cell = cell_[u];
+            if (length_[cell] == 1) continue;
+            if (links_[u] == 0) touched_[touched++] = u, touch(u, cell);
+            links_[u] += graph.weights ? weight_colour(graph.weights[e]) : 1;
+        }
+    }
+    if (touched_cell_count_ > 1) std::sort(touched_cells_.begin(), touched_cells_.begin() + touched_cell_count_);
+    for (Node i = 0; i < touched_cell_count_; ++i) split_cell(touched_cells_[i]);
+    for (Node i = 0; i < touched; ++i) links_[touched_[i]] = 0;
+}
+
+// Connected components in the order of their first nodes.
+void Canonical::measure_components(const GraphView& graph) {
+    component_.assign(graph.num_nodes, -1), component_size_.clear();
+    std::vector<Node>& queue = touched_;  // free between two refinements
+    for (Node u = 0; u < graph.num_nodes; ++u) {
+        if (component_[u] >= 0) continue;
+        const auto number = static_cast<Node>(component_size_.size());
+        Node size = 0;
+        queue[size++] = u, component_[u] = number;
+        for (Node head = 0; head < size; ++head) {
+            const Node v = queue[head];
+            for (Edge e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+                const Node w = graph.indices[e];
+                if (component_[w] < 0) component_[w] = number, queue[size++] = w;
+            }
+        }
+        component_size_.push_back(size);
+    }
+}
+
+// Nodes of large components first, then by number.
+bool Canonical::is_preferred(Node a, Node b) const {
+    const Node size_a = component_size_[component_[a]], size_b = component_size_[component_[b]];
+    return size_a != size_b ? size_a > size_b : a < b;
+}
+
+// Makes the preferred node of a cell a cell of its own behind the others. The sorted nodes of the cell stay at hand: refinement
+// leaves nodes that no splitter touches in their cell, and touched nodes have cost an edge each.
+void Canonical::individualise(const GraphView& graph, Node begin) {
+    if (component_size_.empty()) measure_components(graph);
+    const Node last = begin + length_[begin] - 1;
+    if (candidates_begin_ != begin) {
+        candidates_begin_ = begin;
+        candidates_.assign(order_.begin() + begin, order_.begin() + last + 1);
+        std::sort(candidates_.begin(), candidates_.end(), [&](Node a, Node b) { return is_preferred(b, a); });
+    }
+    while (cell_[candidates_.back()] != begin) candidates_.pop_back();
+    const Node u = candidates_.back(), at = position_[u];
+    candidates_.pop_back();
+    std::swap(order_[at], order_[last]);
+    position_[order_[at]] = at, position_[u] = last;
+    --length_[begin];
+    length_[last] = 1;
+    cell_[u] = last;
+    ++cells_;
+    enqueue(last);
+}
+
+const std::vector<Node>& Canonical::order(const GraphView& graph, const Control& control) {
+    if (small::has_order(graph)) {
+        order_.resize(graph.num_nodes);
+        small::order(graph, order_.data());
+        return order_;
+    }
+    split_initially(graph);
+    refine(graph, control);
+    for (Node begin = 0; cells_ < graph.num_nodes;) {
+        const Node length = length_[begin];
+        if (length == 1) {
+            ++begin;
+            continue;
+        }
+        individualise(graph, begin);
+        refine(graph, control);
+    }
+    return order_;
+}
+
+void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position) {
+    const Node n = graph.num_nodes;
+    position.resize(n);
+    for (Node i = 0; i < n; ++i) position[order[i]] = i;
+    out.indptr.resize(n + 1);
+    out.indptr[0] = 0;
+    for (Node i = 0; i < n; ++i) out.indptr[i + 1] = out.indptr[i] + graph.indptr[order[i] + 1] - graph.indptr[order[i]];
+    out.indices.resize(graph.num_arcs());
+    out.weights.resize(graph.weights ? graph.num_arcs() : 0);
+    out.loops.resize(graph.loops ? n : 0);
+    // Visiting the new nodes in order and writing to their neighbours' rows leaves every row sorted.
+    std::vector<Edge>& next = out.indptr;  // shifted by one row while rows fill, then shifted back
+    for (Node i = 0; i < n; ++i) {
+        const Node u = order[i];
+        if (graph.loops) out.loops[i] = graph.loops[u];
+        for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
+            const Edge to = next[position[graph.indices[e]]]++;
+            out.indices[to] = i;
+            if (graph.weights) out.weights[to] = graph.weights[e];
+        }
+    }
+    for (Node i = n; i > 0; --i) out.indptr[i] = out.indptr[i - 1];
+    out.indptr[0] = 0;
+}
+
+}  // namespace sepool

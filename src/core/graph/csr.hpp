@@ -1,0 +1,44 @@
+// From lists of edges to compressed rows with integer weights: the door of the core, where input is checked.
+#pragma once
+
+#include <string>
+
+#include "types.hpp"
+
+namespace sepool {
+
+// Edge lists of several graphs, one after the other. Node ids are local to their graph.
+template <class Id>
+struct EdgeLists {
+    std::int64_t num_graphs = 0;
+    const std::int64_t* node_ptr = nullptr;
+    const std::int64_t* edge_ptr = nullptr;
+    const Id* u = nullptr;
+    const Id* v = nullptr;
+    std::int64_t step_u = 1, step_v = 1;  // from one edge to the next: 2 in a table with a row an edge
+    const double* w = nullptr;  // null: every edge weighs 1
+    bool both = false;          // every edge is listed in both directions
+    bool self_loops = false;    // count loops in the volumes instead of dropping them
+
+    Id source(std::int64_t i) const { return u[i * step_u]; }
+    Id target(std::int64_t i) const { return v[i * step_v]; }
+};
+
+struct Csr {
+    Graph graph;               // the disjoint union; neighbours are local ids
+    std::vector<double> unit;  // what one unit of weight is worth, for each graph
+};
+
+// Throws std::invalid_argument with the offending value in its text.
+template <class Id>
+Csr build_csr(const EdgeLists<Id>& lists);
+
+namespace small {
+
+// False for lists that need the general code; `out` is then undefined.
+template <class Id>
+bool build_csr(const EdgeLists<Id>& lists, Csr& out);
+
+}  // namespace small
+
+}  // namespace sepool

@@ -1,0 +1,38 @@
+// The search behind the method `best`: several starts, each refined, compressed and compared.
+#pragma once
+
+#include "search/grow.hpp"
+#include "search/modularity.hpp"
+#include "search/refine.hpp"
+#include "workspace.hpp"
+
+namespace sepool {
+
+class Search {
+public:
+    explicit Search(Workspace& work) : work_(work) {}
+
+    // Appends the tree of `graph` to `out`. The seed orders the moves.
+    void best(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control);
+
+private:
+    void refine(const GraphView& graph, int height, std::uint64_t seed, Control& control);
+    void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
+    void shake(int times, int height, double entropy, Random& random, const Control& control);
+    double compete(const GraphView& graph, int height, const Control& control);
+    void load_refiner(const GraphView& graph, int levels, const Control& control);
+    void try_quick_starts(const GraphView& graph, int height, int levels, Random& random, const Control& control);
+    void load_grown(const GraphView& graph, int levels, const Control& control);
+    int levels_to_refine(const GraphView& graph, int height) const;
+
+    Workspace& work_;
+    Grower grower_;
+    ModularityMover mover_;
+    Refiner refiner_;
+    Tree best_tree_;
+    std::vector<char> best_keep_;
+    double best_entropy_ = 0;
+    Levels levels_;
+};
+
+}  // namespace sepool

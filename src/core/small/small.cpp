@@ -1,0 +1,7 @@
+#include "small/small.hpp"
+
+namespace sepool::small {
+
+std::atomic<bool> enabled{true};
+
+}  // namespace sepool::small
