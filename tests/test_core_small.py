@@ -58,7 +58,7 @@ def graphs(weights: str) -> list[sepool.Graph]:
 
 
 def arrays(trees: sepool.TreeBatch) -> list[list]:
-    names = ("counts", "parent", "volume", "cut", "entropy")
+    names = ("counts", "parent", "volume", "boundary", "entropy")
     return [getattr(trees, name).tolist() for name in names]
 
 
