@@ -1,5 +1,8 @@
 #include "paper.hpp"
 
+#include "assert.hpp"
+#include "invariants.hpp"
+
 namespace sepool {
 
 void paper(const GraphView& graph, int height, Workspace& work, Levels& out, Control& control) {
@@ -15,10 +18,12 @@ void paper(const GraphView& graph, int height, Workspace& work, Levels& out, Con
     control.enter("merging", 0.1);
     for (const Pair& p : work.merger.run(work.problem, Linkage::gain, control)) tree.merge(p.a, p.b, p.c);
     tree.close();
+    SEPOOL_ASSERT(is_sound(tree));
 
     // Stage 2: REMOVE the inner node that raises the entropy least, until no path is longer than the height.
     control.enter("compressing", 0.8);
     remove_greedily(tree, height, work.keep, control);
+    SEPOOL_ASSERT(respects_height(tree, work.keep, height));
 
     // Stage 3: FILL the levels that edges of the tree skip, which changes no entropy.
     work.filler.run(tree, work.keep, height, graph, order.data(), out);

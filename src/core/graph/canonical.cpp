@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assert.hpp"
+#include "invariants.hpp"
 #include "small/small.hpp"
 
 namespace sepool {
@@ -201,6 +203,7 @@ const std::vector<Node>& Canonical::order(const GraphView& graph, const Control&
     if (small::has_order(graph)) {
         order_.resize(graph.num_nodes);
         small::order(graph, order_.data());
+        SEPOOL_ASSERT(is_permutation(order_, graph.num_nodes));
         return order_;
     }
     split_initially(graph);
@@ -214,6 +217,7 @@ const std::vector<Node>& Canonical::order(const GraphView& graph, const Control&
         individualise(graph, begin);
         refine(graph, control);
     }
+    SEPOOL_ASSERT(is_permutation(order_, graph.num_nodes));
     return order_;
 }
 

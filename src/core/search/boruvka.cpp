@@ -12,6 +12,8 @@
 #include <numeric>
 #include <type_traits>
 
+#include "assert.hpp"
+#include "invariants.hpp"
 #include "log2.hpp"
 #include "prefetch.hpp"
 
@@ -283,6 +285,7 @@ void merge_by_rounds(const GraphView& graph, Tree& tree, const Control& control)
     for (const Weight v : tree.volume) total += v;
     merge_by_rounds(graph, std::move(names), total, tree, control);
     tree.close();
+    SEPOOL_ASSERT(is_sound(tree));
 }
 
 }  // namespace sepool

@@ -89,6 +89,7 @@ private:
 
     void reset(const GraphView& graph, int height);
     void sum_up();
+    bool is_consistent() const;
     void attach(int level, Node item, Node parent);
     void detach(int level, Node item);
     template <class Use>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "assert.hpp"
+#include "invariants.hpp"
 #include "search/boruvka.hpp"
 #include "search/fast.hpp"
 #include "search/refine.hpp"
@@ -129,10 +131,30 @@ void Refiner::sum_up() {
         queued_[l].assign(level_[l].size(), 0);
         waiting_[l].assign(level_[l].size(), 0);
     }
+    SEPOOL_ASSERT(is_consistent());
     least_ = kLeast * static_cast<double>(total);
     flat_entropy_ = 0;
     for (Node u = 0; u < graph_.num_nodes; ++u)
         flat_entropy_ -= static_cast<double>(graph_.degree(u)) * inverse_total_ * level_[0][u].log_share;
+}
+
+// Children are listed below their parents, and volumes, arcs and inner weights add up.
+bool Refiner::is_consistent() const {
+    for (int l = 1; l <= height_; ++l) {
+        for (Node c = 0; c < static_cast<Node>(level_[l].size()); ++c) {
+            const Cluster& cluster = level_[l][c];
+            if (cluster.children == 0) continue;
+            Cluster sum;
+            for (Node i = cluster.first; i >= 0; i = level_[l - 1][i].next) {
+                const Cluster& child = level_[l - 1][i];
+                if (child.parent != c || (l == 1 && home_[i] != c)) return false;
+                sum.volume += child.volume, sum.arcs += child.arcs, sum.inside += child.inside, ++sum.children;
+            }
+            if (sum.volume != cluster.volume || sum.arcs != cluster.arcs || sum.children != cluster.children) return false;
+            if (sum.inside != cluster.inside_children || cluster.inside < sum.inside) return false;
+        }
+    }
+    return true;
 }
 
 double Refiner::entropy() const {
@@ -219,6 +241,7 @@ void Refiner::to_tree(Merging how, Merger& merger, Tree& tree, const Control& co
         node.swap(top);
     }
     tree.close();
+    SEPOOL_ASSERT(is_sound(tree));
 }
 
 }  // namespace sepool

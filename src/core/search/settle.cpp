@@ -1,5 +1,6 @@
 // How moves and unions settle: what has something to gain is queued, and whoever moves queues those around.
 
+#include "assert.hpp"
 #include "search/refine.hpp"
 
 namespace sepool {
@@ -106,6 +107,7 @@ double Refiner::settle(Random& random, const Control& control) {
         random.shuffle(queue.begin(), queue.end());
     }
     const double change = drain(control);
+    SEPOOL_ASSERT(is_consistent());
     moves_.clear();
     return 2 * inverse_total_ * change;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assert.hpp"
 #include "search/refine.hpp"
 
 namespace sepool {
@@ -146,6 +147,7 @@ double Refiner::shake(Random& random, const Control& control) {
             }
         }
     }
+    SEPOOL_ASSERT(is_consistent());
     for (const auto& [level, c] : work) waiting_[level][c] = 0;
     moves_.clear();
     return 2 * inverse_total_ * changed_;

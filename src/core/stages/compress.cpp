@@ -19,6 +19,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "assert.hpp"
+#include "invariants.hpp"
 #include "log2.hpp"
 #include "prefetch.hpp"
 
@@ -177,7 +179,10 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     keep[tree.root()] = 1;
     const int passes = height - 1;
     if (passes == 0) return;
-    if (small_.run(tree, passes, keep)) return;
+    if (small_.run(tree, passes, keep)) {
+        SEPOOL_ASSERT(respects_height(tree, keep, height));
+        return;
+    }
     sort_by_subtree(tree);
     if (inner > kLarge) release(size_), release(heavy_), release(start_), release(cursor_);
     log_volume_.resize(inner), below_.assign(inner, 0.0), point_.resize(inner);
@@ -207,6 +212,7 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
             seen_[q] = log_volume_[q];
         }
     }
+    SEPOOL_ASSERT(respects_height(tree, keep, height));
     if (inner > kLarge) release(order_), release(up_);
     if (inner > kLarge) release(levels_), release(seen_), release(threshold_), release(log_volume_);
 }

@@ -1,6 +1,8 @@
 #include "stages/merge.hpp"
 
+#include "assert.hpp"
 #include "graph/canonical.hpp"
+#include "invariants.hpp"
 #include "small/small.hpp"
 
 namespace sepool {
@@ -41,6 +43,7 @@ void merge_tree(MergeProblem& problem, Linkage linkage, Merger& merger, Tree& tr
     tree.start(problem.volume);
     for (const Pair& p : merger.run(problem, linkage, control)) tree.merge(p.a, p.b, p.c);
     tree.close();
+    SEPOOL_ASSERT(is_sound(tree));
 }
 
 }  // namespace sepool

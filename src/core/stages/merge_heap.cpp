@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "assert.hpp"
 #include "stages/hub.hpp"
 #include "stages/merge.hpp"
 #include "stages/pair_heap.hpp"
@@ -125,6 +126,7 @@ private:
         if (rows_.size(a) < rows_.size(b)) std::swap(a, b);
         // Not the weight of the entry that led here: an older, lighter one may tie with the pair's own, at key 0.
         merges_.push_back({name_[a], name_[b], rows_.link(b, a).c});
+        SEPOOL_ASSERT(rows_.link(b, a).c == rows_.link(a, b).c && rows_.link(b, a).position == rows_.link(a, b).position);
         name_[a] = n_ + static_cast<Node>(merges_.size()) - 1;
         volume_[a] += volume_[b];
         into_[b] = a;
