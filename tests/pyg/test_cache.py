@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from tests import shapes  # noqa: E402
 from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
 
 import sepool  # noqa: E402
 from sepool import AddCodingTree  # noqa: E402
@@ -22,10 +25,12 @@ from sepool.pyg import cache, transform  # noqa: E402
 from sepool.pyg.cache import FORMAT, VERSION, pack_forest, unpack_forest  # noqa: E402
 from sepool.pyg.format import Forest  # noqa: E402
 
+FILES = Path(__file__).with_name("files")  # written by sepool 0.1.0
+
 
 @pytest.fixture
 def builds(monkeypatch) -> list[int]:
-    """How many graphs each call of the core was given."""
+    """The number of graphs of every call of the core."""
     calls = []
 
     def count(batch, *options, **named):
@@ -36,20 +41,25 @@ def builds(monkeypatch) -> list[int]:
     return calls
 
 
-def test_no_tree_is_built_twice(tmp_path, builds):
+def only_file(folder: Path) -> Path:
+    [path] = folder.iterdir()
+    return path
+
+
+def test_cache_second_call_builds_nothing(tmp_path, builds):
     graphs = molecules(10)
     add = AddCodingTree(3, cache=tmp_path / "trees")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = [add.apply_all(graphs) for _ in range(2)]
+        first, second = (add.apply_all(graphs) for _ in range(2))
     plain = AddCodingTree(3).apply_all(graphs)
-    assert builds == [10, 10]  # with the cache and, once, without
-    assert all(map(same_data, found[0], plain))
-    assert all(map(same_data, found[1], plain))
-    assert len(list((tmp_path / "trees").iterdir())) == 1
+    assert builds == [10, 10]  # with the cache, and once without
+    assert all(map(same_data, first, plain))
+    assert all(map(same_data, second, plain))
+    assert only_file(tmp_path / "trees").suffix == ".npz"
 
 
-def test_one_graph(tmp_path, builds):
+def test_cache_one_graph_builds_once(tmp_path, builds):
     graph = molecules(1)[0]
     add = AddCodingTree(3, cache=tmp_path)
     assert same_data(add(graph), add(graph))
@@ -66,14 +76,15 @@ def test_one_graph(tmp_path, builds):
         {"edge_weight": lambda data: 1.0 + data.edge_index.sum(0)},
     ],
 )
-def test_what_the_trees_depend_on(tmp_path, builds, options):
+def test_cache_other_options_build_again(tmp_path, builds, options):
     graphs = molecules(2)
     AddCodingTree(cache=tmp_path).apply_all(graphs)
     AddCodingTree(cache=tmp_path, **options).apply_all(graphs)
     assert builds == [2, 2]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_the_graphs_they_depend_on(tmp_path, builds):
+def test_cache_other_graphs_build_again(tmp_path, builds):
     pair = as_data([(0, 1)], 2)
     others = [
         [as_data([(0, 1)], 3)],
@@ -88,7 +99,7 @@ def test_the_graphs_they_depend_on(tmp_path, builds):
     assert len(builds) == 7
 
 
-def test_what_they_do_not_depend_on(tmp_path, builds):
+def test_cache_changes_without_effect_build_nothing(tmp_path, builds):
     graphs = molecules(3)
     AddCodingTree(cache=tmp_path).apply_all(graphs)
     for graph in graphs:
@@ -98,35 +109,103 @@ def test_what_they_do_not_depend_on(tmp_path, builds):
     assert len(builds) == 1
 
 
-def test_trees_of_another_version_or_core(tmp_path, builds, monkeypatch):
+def test_cache_other_core_or_version_builds_again(tmp_path, builds, monkeypatch):
     add = AddCodingTree(cache=tmp_path)
     add.apply_all(molecules(3))
     monkeypatch.setattr(cache, "core_checksum", lambda: 7)
-    add.apply_all(molecules(3))
+    with pytest.warns(UserWarning, match="built by another compiled core; .* built again"):
+        add.apply_all(molecules(3))
     add.apply_all(molecules(3))
     assert len(builds) == 2
-    monkeypatch.setattr(cache, "core_checksum", lambda: 0)  # no core: any tree is welcome
+    monkeypatch.setattr(cache, "core_checksum", lambda: 0)  # no core: trees of any core are used
     add.apply_all(molecules(3))
     assert len(builds) == 2
     monkeypatch.setattr(sepool, "__version__", "9.9")
-    add.apply_all(molecules(3))
+    with pytest.warns(UserWarning, match=r"have sepool version '.*', expected '9\.9'"):
+        add.apply_all(molecules(3))
     assert len(builds) == 3
+
+
+# Files of another content under the expected name
+
+
+def weighted(graphs: list[Data]) -> list[Data]:
+    for graph in graphs:
+        graph.edge_weight = torch.full((graph.num_edges,), 2.0)
+    return graphs
+
+
+@pytest.mark.parametrize(
+    ("options", "graphs", "reason"),
+    [
+        ({"height": 2}, molecules(2), "its trees have height 2, expected 3"),
+        ({"height": 4}, molecules(2), "its trees have height 4, expected 3"),
+        ({"method": "fast"}, molecules(2), "its trees have method 'fast', expected 'best'"),
+        ({"seed": 1}, molecules(2), "its trees have seed 1, expected 0"),
+        ({"symmetrise": True}, molecules(2), "its trees have symmetrise True, expected False"),
+        ({}, molecules(3), "its trees were built of other graphs"),
+        ({}, weighted(molecules(2)), "its trees were built with other edge weights"),
+    ],
+)
+def test_cache_file_of_other_trees_is_replaced(tmp_path, builds, options, graphs, reason):
+    AddCodingTree(**{"height": 3, "cache": tmp_path / "other", **options}).apply_all(graphs)
+    add = AddCodingTree(3, cache=tmp_path / "trees")
+    before = add.apply_all(molecules(2))
+    path = only_file(tmp_path / "trees")
+    shutil.copy(only_file(tmp_path / "other"), path)
+    with pytest.warns(UserWarning, match=f"{path}: {reason}; the trees are built again"):
+        again = add.apply_all(molecules(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        add.apply_all(molecules(2))
+    assert builds == [len(graphs), 2, 2]
+    assert all(map(same_data, again, before))
+
+
+def test_cache_file_with_wrong_description_is_replaced(tmp_path, builds):
+    for height in (2, 3):
+        AddCodingTree(height, cache=tmp_path / str(height)).apply_all(molecules(2))
+    path = only_file(tmp_path / "3")
+    about = read_archive(path, FORMAT, VERSION)["about"]
+    low = read_archive(only_file(tmp_path / "2"), FORMAT, VERSION)
+    write_archive(path, FORMAT, VERSION, {**low, "about": about})
+    with pytest.warns(UserWarning, match="its trees have height 2, expected 3; .* built again"):
+        AddCodingTree(3, cache=tmp_path / "3").apply_all(molecules(2))
+    for text in ("{", "5", "[]", "{}"):
+        write_archive(path, FORMAT, VERSION, {**low, "about": np.array(text)})
+        with pytest.warns(UserWarning, match="built again"):
+            AddCodingTree(3, cache=tmp_path / "3").apply_all(molecules(2))
+    assert len(builds) == 7
+
+
+def test_cache_file_of_0_1_0_is_replaced(tmp_path, builds):
+    [stored] = FILES.glob("trees-0.1.0-*.npz")
+    name = stored.name.removeprefix("trees-0.1.0-")
+    shutil.copy(stored, tmp_path / name)
+    loaded = sepool.load_graphs(FILES / "graphs-0.1.0.npz")
+    graphs = [Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes) for graph in loaded]
+    add = AddCodingTree(3, cache=tmp_path)
+    with pytest.warns(UserWarning, match="version 1 of the format; .* reads 2; .* built again"):
+        add.apply_all(graphs)
+    add.apply_all(graphs)
+    assert builds == [2]
+    assert only_file(tmp_path).name == name
 
 
 DAMAGE = {
     "empty": lambda content: b"",
-    "cut off": lambda content: content[: len(content) // 2],
+    "truncated": lambda content: content[: len(content) // 2],
     "flipped": lambda content: content.replace(content[200:204], b"\0\xff\0\xff"),
-    "something else": lambda content: b"not an archive",
+    "no archive": lambda content: b"not an archive",
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_file_is_built_again(tmp_path, builds, damage):
+def test_cache_damaged_file_is_replaced(tmp_path, builds, damage):
     graphs = molecules(5)
     add = AddCodingTree(cache=tmp_path)
     before = add.apply_all(graphs)
-    [path] = tmp_path.iterdir()
+    path = only_file(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.warns(UserWarning, match=r"\.npz: .*built again"):
         again = add.apply_all(graphs)
@@ -138,28 +217,29 @@ def test_a_damaged_file_is_built_again(tmp_path, builds, damage):
     assert all(map(same_data, third, before))
 
 
-def test_trees_that_do_not_fit(tmp_path, builds):
+def test_cache_invalid_arrays_are_replaced(tmp_path, builds):
     add = AddCodingTree(2, cache=tmp_path)
     add.apply_all(molecules(2))
-    [path] = tmp_path.iterdir()
+    path = only_file(tmp_path)
     arrays = read_archive(path, FORMAT, VERSION)
-    for wrong in (
+    for invalid in (
         {"parent": arrays["parent"] + 100},
         {"parent": arrays["parent"][1:]},
         {"sizes": arrays["sizes"] * 2},
         {"counts": arrays["counts"] + 1},
         {"counts": arrays["counts"][:, :1]},
     ):
-        write_archive(path, FORMAT, VERSION, {**arrays, **wrong})
+        write_archive(path, FORMAT, VERSION, {**arrays, **invalid})
         with pytest.warns(UserWarning, match=f"{path}: .* built again"):
             add.apply_all(molecules(2))
-    for version, kind in ((VERSION + 1, FORMAT), (VERSION, "something")):
-        write_archive(path, kind, version, arrays)
+    for version, name in ((VERSION + 1, FORMAT), (VERSION, "something")):
+        write_archive(path, name, version, arrays)
         with pytest.warns(UserWarning, match="built again"):
             add.apply_all(molecules(2))
+    assert len(builds) == 8
 
 
-def test_without_a_compiled_core(tmp_path):
+def test_cache_without_compiled_core_is_read(tmp_path):
     graphs = molecules(3)
     before = AddCodingTree(3, cache=tmp_path).apply_all(graphs)
     sepool.save_graphs(tmp_path / "graphs.npz", before)
@@ -179,7 +259,7 @@ def test_without_a_compiled_core(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+def test_cache_failed_write_leaves_no_file(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError("disk full")
 
@@ -190,7 +270,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
 
 @given(st.lists(shapes.graphs(), min_size=1, max_size=4), st.integers(1, 5))
-def test_trees_as_arrays(graphs, height):
+def test_unpack_forest_packed_trees_are_equal(graphs, height):
     made = [sepool.as_graph(edges, num_nodes=n) for n, edges in graphs if n]
     trees = Forest.of(sepool.coding_trees(made, height))
     nodes = np.array([graph.num_nodes for graph in made])

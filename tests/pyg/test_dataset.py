@@ -117,6 +117,12 @@ def test_the_stock_loader_takes_what_is_loaded(tmp_path):
         assert hierarchy(batch).num_graphs == 4
 
 
+def test_load_graphs_file_of_0_1_0_is_read():
+    graphs = load_graphs(Path(__file__).with_name("files") / "graphs-0.1.0.npz")
+    assert [graph.num_nodes for graph in graphs] == [6, 9]
+    assert all(same_data(graph, AddCodingTree(3)(graph)) for graph in graphs)
+
+
 def test_cliques_take_few_bytes(tmp_path):
     graphs = [as_data(shapes.complete(60), 60)] * 50
     save_graphs(tmp_path / "graphs.npz", AddCodingTree(3, "fast").apply_all(graphs))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,6 +191,15 @@ def test_to_another_device():
     there = levels.to("meta")
     assert there.assignment(1).device.type == "meta"
     assert there.num_clusters(0) == levels.num_clusters(0)
+
+
+def test_hierarchy_tree_of_0_1_0_is_read():
+    file = np.load(Path(__file__).with_name("files") / "hierarchy-0.1.0.npz")
+    edges, tree = torch.from_numpy(file["edge_index"]), torch.from_numpy(file["tree"])
+    levels = hierarchy(Data(edge_index=edges, num_nodes=6, tree=tree))
+    assert levels.height == 3
+    for level in (1, 2, 3):
+        assert levels.assignment(level).tolist() == file[f"assignment_{level}"].tolist()
 
 
 # Bad input
