@@ -17,7 +17,7 @@ OPTIONAL = {
     "matplotlib": "sepool[viz]",
     "bokeh": "sepool[viz]",
     "pyarrow": "sepool-experiments",
-    "ray": "sepool-experiments[ray]",
+    "ray": "sepool[ray]",
     "networkx": "networkx",
     "igraph": "igraph",
     "torch-geometric-pool": "torch-geometric-pool",

@@ -5,15 +5,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool[ray]'")
 
 import ray
 
-import sepool
-from sepool_experiments.backends.ray import Ray, coding_trees_over_ray
+from sepool_experiments.backends.ray import Ray
 
 HERE = str(Path(__file__).parents[1])
 
@@ -86,49 +84,3 @@ def test_a_failing_training_ends_the_run(units, protocol, options, tell):
 
 def test_nothing_to_do(protocol, options):
     assert run([], protocol, options) == []
-
-
-@pytest.fixture
-def ray_data():
-    return pytest.importorskip(
-        "ray.data", reason="Ray Data is not installed: pip install 'ray[data]'"
-    )
-
-
-@pytest.mark.usefixtures("ray_data")
-@pytest.mark.parametrize("method", ["best", "paper"])
-def test_trees_over_ray_data(method):
-    rng = np.random.default_rng(0)
-    graphs = [rng.integers(0, 4 + i % 9, size=(5 + i % 7, 2)) for i in range(40)]
-    here = sepool.coding_trees(graphs, 3, method=method)
-    there = list(coding_trees_over_ray(graphs, 3, method, batch_size=7))
-    assert len(there) == len(here)
-    for ours, theirs in zip(here, there, strict=True):
-        assert ours.entropy == theirs.entropy
-        assert all((ours.labels(k) == theirs.labels(k)).all() for k in range(1, 4))
-
-
-@pytest.mark.usefixtures("ray_data")
-def test_order_when_the_first_batch_is_the_slowest():
-    rng = np.random.default_rng(0)
-    slow = rng.integers(0, 20_000, size=(100_000, 2))
-    graphs = [slow, *(np.array([(i, i + 1) for i in range(n)]) for n in range(1, 20))]
-    trees = list(coding_trees_over_ray(graphs, 2, batch_size=1))
-    assert [tree.num_nodes for tree in trees[1:]] == list(range(2, 21))
-
-
-@pytest.mark.usefixtures("ray_data")
-def test_graphs_that_are_lists_of_pairs(bridge):
-    trees = list(coding_trees_over_ray([bridge, bridge[:3]], height=2))
-    assert [round(tree.entropy, 4) for tree in trees] == [1.6995, 1.39]
-
-
-def test_trees_of_a_ray_dataset(bridge, ray_data):
-    dataset = ray_data.from_items([{"graph": np.array(bridge)}] * 3)
-    trees = list(coding_trees_over_ray(dataset, height=2))
-    assert [round(tree.entropy, 4) for tree in trees] == [1.6995] * 3
-
-
-def test_bad_options_are_told_at_once():
-    with pytest.raises(ValueError, match="method must be one of"):
-        next(coding_trees_over_ray([], method="magic"))
