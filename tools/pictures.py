@@ -22,7 +22,7 @@ import picture
 import sepool
 from sepool import viz
 from sepool.viz.colours import text_on
-from sepool.viz.figures import new_figure
+from sepool.viz.drawing import new_figure
 
 INK, SOFT, PALE = "#2b3038", "#9aa3ad", "#eef1f4"
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")

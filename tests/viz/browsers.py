@@ -1,4 +1,4 @@
-"""Where a Chromium may be found, to show pages in."""
+"""Search for a Chromium on this machine."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import shutil
 from pathlib import Path
 
 VARIABLES = ("SEPOOL_BROWSER", "CHROME_BIN")
-# Debian's packages first, then Google's, then what others call it.
+# Debian's packages first, then Google's, then other names.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PLACES = ("/usr/lib/chromium/chromium", "/usr/lib/chromium-browser/chromium-browser")
+PATHS = ("/usr/lib/chromium/chromium", "/usr/lib/chromium-browser/chromium-browser")
 
 
 def find_browser() -> str | None:
-    """The program that a variable names, or the first that is installed.
+    """Return the program named by a variable, else the first one installed.
 
     Raises:
-        FileNotFoundError: a variable names one that is not there.
+        FileNotFoundError: a variable names a program that does not exist.
     """
     for variable in VARIABLES:
-        if named := os.environ.get(variable):
-            if found := shutil.which(named):
-                return found
-            raise FileNotFoundError(f"{variable} names {named}, which is no program")
-    found = next(filter(None, map(shutil.which, (*NAMES, *PLACES))), None)
-    return found or _of_playwright()
+        if name := os.environ.get(variable):
+            if path := shutil.which(name):
+                return path
+            raise FileNotFoundError(f"{variable} names {name}, which is no program")
+    path = next(filter(None, map(shutil.which, (*NAMES, *PATHS))), None)
+    return path or _playwright_browser()
 
 
-def _of_playwright() -> str | None:
-    """The browser that ``playwright install chromium`` brings, if someone has run that."""
+def _playwright_browser() -> str | None:
+    """Return the browser of ``playwright install chromium``, None if it is not installed."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

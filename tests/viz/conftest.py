@@ -1,19 +1,15 @@
-"""Graphs that pictures and pages are made of."""
+"""Graphs for pictures and pages."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sepool
 
-sys.path.append(str(Path(__file__).parent))  # for what the tests share
-
-# Names that a page must show as they are, and do nothing with.
+# Names that a page must show as plain text.
 HOSTILE = (
     "<script>window.hacked = 1</script>",
     "</script><img src=x onerror='window.hacked = 2'>",
@@ -29,7 +25,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="session")
 def hostile_graph() -> sepool.Graph:
-    """A ring of nodes with hostile names, and chords so that there are clusters."""
+    """A ring of nodes with hostile names, and chords that form clusters."""
     n = len(HOSTILE)
     edges = [(i, (i + 1) % n) for i in range(n)] + [(0, 2), (3, 5), (6, 8)]
     plain = sepool.as_graph(edges)
@@ -54,7 +50,7 @@ def nested_edges() -> Callable[[int, int], np.ndarray]:
     return edges
 
 
-def _odd() -> dict[str, tuple[sepool.Graph, int]]:
+def _edge_cases() -> dict[str, tuple[sepool.Graph, int]]:
     def graph(edges: object, num_nodes: int) -> sepool.Graph:
         return sepool.as_graph(edges, num_nodes=num_nodes)
 
@@ -76,8 +72,8 @@ def _odd() -> dict[str, tuple[sepool.Graph, int]]:
     }
 
 
-@pytest.fixture(params=_odd().items(), ids=lambda item: item[0])
-def odd(request: pytest.FixtureRequest) -> tuple[sepool.CodingTree, sepool.Graph]:
-    """A tree and its graph, of a kind that breaks careless code."""
+@pytest.fixture(params=_edge_cases().items(), ids=lambda item: item[0])
+def edge_case(request: pytest.FixtureRequest) -> tuple[sepool.CodingTree, sepool.Graph]:
+    """A tree and its graph, degenerate or extreme."""
     graph, height = request.param[1]
     return sepool.coding_tree(graph, height), graph

@@ -1,4 +1,4 @@
-"""Colours: neighbours differ, text can be read."""
+"""Colours: differing neighbours, legible text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 import sepool
-from sepool.viz.coarse import links_of
-from sepool.viz.colours import PALETTE, ancestors, colour_level, colour_numbers, text_on
+from sepool.viz.coarse_graph import ancestors, coarse_edges
+from sepool.viz.colours import (
+    COARSER,
+    PALETTE,
+    colour_level,
+    level_fills,
+    palette_indices,
+    text_on,
+)
 
 
 def _luminance(colour: str) -> float:
@@ -17,30 +24,30 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_clusters_that_share_edges_differ() -> None:
+def test_palette_indices_of_adjacent_clusters_differ() -> None:
     graph = sepool.as_graph(nx.grid_2d_graph(12, 12))
     tree = sepool.coding_tree(graph, 2)
-    links = links_of(tree, graph)[1]
-    colour = colour_numbers(tree.cluster_sizes(1), links)
-    assert (colour[links.u] != colour[links.v]).all()
+    edges = coarse_edges(tree, graph)[1]
+    colour = palette_indices(tree.cluster_sizes(1), edges)
+    assert (colour[edges.u] != colour[edges.v]).all()
 
 
-def test_palette_has_no_two_alike() -> None:
+def test_palette_for_the_colour_blind_differs() -> None:
     colours = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in PALETTE], float)
-    # Red-green blindness in a rough matrix (Viénot 1999): what is left must still differ.
+    # Red-green blindness as a rough matrix (Viénot 1999).
     blind = colours @ np.array([[0.29, 0.29, -0.02], [0.71, 0.71, 0.02], [0, 0, 1]])
     i, j = np.triu_indices(len(blind), 1)
     assert np.linalg.norm(blind[i] - blind[j], axis=1).min() > 25
 
 
-@pytest.mark.parametrize("fill", [*PALETTE, "#5c6673", "#ffff00", "#808080", "#000000", "#ffffff"])
-def test_text_on_every_colour_can_be_read(fill: str) -> None:
+@pytest.mark.parametrize("fill", [*PALETTE, COARSER, "#ffff00", "#808080", "#000000", "#ffffff"])
+def test_text_on_every_fill_reaches_the_contrast_of_wcag(fill: str) -> None:
     text = {"white": 1.0, "black": 0.0}[text_on(fill)]
     low, high = sorted([text, _luminance(fill)])
-    assert (high + 0.05) / (low + 0.05) >= 4.5, "what WCAG 2 asks of small text"
+    assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-def test_level_of_the_colours() -> None:
+def test_colour_level_by_default_is_the_coarsest_of_several_clusters() -> None:
     tree = sepool.coding_tree(nx.karate_club_graph(), 3)
     assert colour_level(tree, None) == 2
     assert colour_level(sepool.coding_tree([(0, 1)], 1), None) == 1
@@ -48,6 +55,15 @@ def test_level_of_the_colours() -> None:
         colour_level(tree, 4)
 
 
-def test_ancestors_are_labels() -> None:
+def test_ancestors_of_leaves_are_labels() -> None:
     tree = sepool.coding_tree(nx.karate_club_graph(), 4)
     np.testing.assert_array_equal(ancestors(tree, 0, 3), tree.labels(3))
+
+
+def test_level_fills_above_the_level_are_grey() -> None:
+    graph = sepool.as_graph(nx.karate_club_graph())
+    tree = sepool.coding_tree(graph, 3)
+    fills = level_fills(tree, coarse_edges(tree, graph), 1)
+    assert [len(fill) for fill in fills] == list(tree.counts[:-1])
+    assert set(fills[2]) == {COARSER}
+    np.testing.assert_array_equal(fills[0], fills[1][tree.labels(1)])

@@ -1,4 +1,4 @@
-"""The page as text: it parses, loads nothing, holds what it should, and repeats."""
+"""The page as text: valid HTML, no external resources, escaped names, determinism."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ import sepool
 
 pytest.importorskip("bokeh")
 
-from sepool.viz.explore import _in_script, explorer_page
+from sepool.viz.explore import _escape_script, explorer_page
 
 Pair = tuple[sepool.CodingTree, sepool.Graph]
 
 
 class _Page(HTMLParser):
-    """Collects the elements, their attributes and the text of scripts."""
+    """Elements, their attributes and the text of scripts."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class _Page(HTMLParser):
         return result
 
 
-def test_page_parses_and_loads_nothing() -> None:
+def test_explorer_page_has_no_external_resources() -> None:
     graph = nx.karate_club_graph()
     text = explorer_page(sepool.coding_tree(graph, 3), graph)
     page = _Page(text)
@@ -74,7 +74,7 @@ def test_page_parses_and_loads_nothing() -> None:
     assert "@import" not in style[1]
 
 
-def test_policy_allows_these_scripts_alone() -> None:
+def test_explorer_page_policy_allows_its_scripts_only() -> None:
     page = _Page(explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)]))
     policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv"))
     assert policy is not None
@@ -85,13 +85,13 @@ def test_policy_allows_these_scripts_alone() -> None:
         assert f"'sha256-{digest}'" in policy
 
 
-def test_licence_stays_in_the_page() -> None:
+def test_explorer_page_contains_the_licence_of_bokeh() -> None:
     text = explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)])
     assert "Copyright (c) Anaconda, Inc., and Bokeh Contributors" in text
     assert "Redistributions in binary form must reproduce" in text
 
 
-def test_hostile_names_are_data(hostile_graph: sepool.Graph) -> None:
+def test_explorer_page_with_hostile_names_keeps_them_as_data(hostile_graph: sepool.Graph) -> None:
     tree = sepool.coding_tree(hostile_graph)
     names = hostile_graph.names
     assert names is not None
@@ -104,8 +104,8 @@ def test_hostile_names_are_data(hostile_graph: sepool.Graph) -> None:
     assert re.search(r"[<>&\u2028\u2029]|[^\x00-\x7f]", page.scripts[0]) is None
 
 
-def test_odd_graphs_have_a_page(odd: Pair) -> None:
-    tree, graph = odd
+def test_explorer_page_of_edge_cases_has_their_sizes(edge_case: Pair) -> None:
+    tree, graph = edge_case
     data = _Page(explorer_page(tree, graph)).data
     assert data["counts"] == list(tree.counts)
     assert len(data["u"]) == graph.num_edges
@@ -113,13 +113,13 @@ def test_odd_graphs_have_a_page(odd: Pair) -> None:
     np.testing.assert_allclose(data["volume"], tree.volumes(0), rtol=1e-11)
 
 
-def test_same_input_gives_the_same_page() -> None:
+def test_explorer_page_repeated_is_equal() -> None:
     graph = nx.les_miserables_graph()
     pages = [explorer_page(sepool.coding_tree(graph, 3), graph) for _ in range(2)]
     assert pages[0] == pages[1]
 
 
-def test_page_of_5000_nodes_is_under_5_megabytes(nested_edges: Callable[..., Any]) -> None:
+def test_explorer_page_of_5000_nodes_is_below_5_megabytes(nested_edges: Callable[..., Any]) -> None:
     edges = nested_edges(5000, 20000)
     assert len(edges) == 20000
     names = tuple(f"node number {i}" for i in range(5000))
@@ -128,6 +128,6 @@ def test_page_of_5000_nodes_is_under_5_megabytes(nested_edges: Callable[..., Any
     assert len(explorer_page(sepool.coding_tree(graph, 4), graph).encode()) < 5e6
 
 
-def test_scripts_cannot_end_their_element() -> None:
-    text = _in_script("a = '</script>' + '</SCRIPT' + '<!--' + '</b>'")
+def test_escape_script_with_end_tags_escapes_them() -> None:
+    text = _escape_script("a = '</script>' + '</SCRIPT' + '<!--' + '</b>'")
     assert text == r"a = '\x3c/script>' + '\x3c/SCRIPT' + '\x3c!--' + '</b>'"

@@ -99,9 +99,9 @@ def explore(
     name, and what is seen can be saved.
     """
     with needs("viz"):
-        from sepool.viz.explore import check_library, write_explorer
+        from sepool.viz.explore import bokeh_folder, write_explorer
 
-        check_library()
+        bokeh_folder()
         output = output or _beside(graph, ".html")
         check_files([("the graph", graph), ("the tree", tree)], [("-o", output)])
         if output.suffix.lower() not in (".html", ".htm"):
@@ -146,9 +146,9 @@ def _about(tree: CodingTree) -> dict[str, float]:
 def check_picture(path: Path) -> None:
     """Fails early if no picture can be drawn into this file."""
     with needs("viz"):
-        from sepool.viz.figures import picture_suffix
+        from sepool.viz.drawing import picture_format
 
-        picture_suffix(check_output(path))
+        picture_format(check_output(path))
 
 
 def draw(

@@ -1,7 +1,7 @@
-"""One page to walk through the hierarchy of a graph: a single HTML file that loads nothing.
+"""Interactive page of the hierarchy of a graph: a self-contained HTML file.
 
-BokehJS draws, as the Python package Bokeh ships it; places come from `sepool.viz.places`, so the
-browser has nothing to simulate. Names go into the page as JSON and onto the screen as text.
+BokehJS from the Python package Bokeh draws the layout of `sepool.viz.disk_layout`. Names enter the
+page as JSON and are shown as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from sepool.extras import needs
 from sepool.files.atomic import StrPath, atomic_write
 from sepool.graph.graph import Graph, as_graph
 from sepool.tree import CodingTree
-from sepool.viz.coarse import links_of
-from sepool.viz.colours import PALETTE, colour_level, level_colours
-from sepool.viz.places import layout
+from sepool.viz.coarse_graph import coarse_edges
+from sepool.viz.colours import PALETTE, colour_level, palette_indices
+from sepool.viz.disk_layout import layout
 
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
 SCRIPTS = ("model.js", "drawing.js", "outline.js", "finder.js", "explore.js")
-HUNDREDTHS = 100
 
 
 def write_explorer(tree: CodingTree, graph: Any, path: StrPath, *, title: str = "graph") -> None:
-    """Writes the page of `explorer_page`, whole or not at all.
+    """Write the page of `explorer_page` atomically.
 
     Example:
         >>> import networkx as nx, sepool, tempfile
@@ -51,39 +50,43 @@ def write_explorer(tree: CodingTree, graph: Any, path: StrPath, *, title: str = 
 
 
 def explorer_page(tree: CodingTree, graph: Any, *, title: str = "graph") -> str:
-    """A page that shows a graph with its clusters, to open, close, search and save.
+    """Return a page with a graph and its clusters to expand, collapse, search and save.
 
     Args:
         tree: a coding tree of the graph.
         graph: anything `sepool.as_graph` takes.
-        title: what the page is called.
+        title: title of the page.
 
     Returns:
-        HTML that needs nothing else; the same input gives the same text.
+        Self-contained, deterministic HTML.
 
     Raises:
-        MissingPackage: Bokeh, which brings the drawing library, is not installed.
+        MissingPackage: Bokeh, which contains the drawing library, is not installed.
         ValueError: the tree is of another graph.
     """
     graph = as_graph(graph)
-    library = "\n".join(_library(name) for name in LIBRARY)
-    own = "\n".join(_page(name) for name in SCRIPTS)
-    scripts = [_in_script(library), _in_script(f"(() => {{\n'use strict';\n{own}\n}})();")]
+    library = "\n".join(_bokeh_file(name) for name in LIBRARY)
+    own = "\n".join(_page_file(name) for name in SCRIPTS)
+    scripts = [
+        _escape_script(library),
+        _escape_script(f"(() => {{\n'use strict';\n{own}\n}})();"),
+    ]
     parts = {
         "title": html.escape(title),
         "summary": f"Graph of {tree.num_nodes:,} nodes and {graph.num_edges:,} edges",
         "policy": _policy(scripts),
-        "style": _page("explore.css"),
-        "data": _in_json(_data(tree, graph, title)),
+        "style": _page_file("explore.css"),
+        "data": _escaped_json(_data(tree, graph, title)),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _page("explore.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _page_file("explore.html"))
 
 
 def _data(tree: CodingTree, graph: Graph, title: str) -> dict[str, Any]:
-    """What the page knows; a list a level, the graph's nodes first."""
-    links, places = links_of(tree, graph), layout(tree, graph)
-    u, v, w = links[0]
+    """Return the data of the page; lists have an entry a level, the graph's nodes first."""
+    edges, disks = coarse_edges(tree, graph), layout(tree, graph)
+    u, v, weight = edges[0]
+    inner = range(1, tree.height)
     return {
         "title": title,
         "counts": list(tree.counts),
@@ -91,40 +94,43 @@ def _data(tree: CodingTree, graph: Graph, title: str) -> dict[str, Any]:
         "parent": [tree.assignment(level).tolist() for level in range(1, tree.height + 1)],
         "volume": _short(tree.volumes(0)),
         "boundary": [_short(tree.boundaries(level)) for level in range(tree.height + 1)],
-        "x": [_hundredths(centre.real) for centre in places.centre],
-        "y": [_hundredths(centre.imag) for centre in places.centre],
-        "r": [None, *(_hundredths(radius) for radius in places.radius[1:])],
-        "colour": [None, *(numbers.tolist() for numbers in level_colours(tree, links))],
+        "x": [_hundredths(centre.real) for centre in disks.centre],
+        "y": [_hundredths(centre.imag) for centre in disks.centre],
+        "r": [None, *(_hundredths(radius) for radius in disks.radius[1:])],
+        "colour": [
+            None,
+            *(palette_indices(tree.cluster_sizes(i), edges[i]).tolist() for i in inner),
+        ],
         "palette": PALETTE,
         "colourLevel": colour_level(tree, None),
         "u": u.tolist(),
         "v": v.tolist(),
-        "w": None if (w == 1).all() else _short(w),
+        "w": None if (weight == 1).all() else _short(weight),
     }
 
 
 def _hundredths(values: NDArray[np.float64]) -> list[int]:
-    return [int(value) for value in np.round(values * HUNDREDTHS).tolist()]
+    return [int(value) for value in np.round(values * 100).tolist()]
 
 
 def _short(values: NDArray[np.float64]) -> list[float | int]:
-    """Whole numbers without a point, others with twelve digits: enough, and half as long."""
+    """Return integers without a decimal point, other numbers with twelve digits."""
     return [int(x) if x.is_integer() else float(f"{x:.12g}") for x in values.tolist()]
 
 
-def _in_json(data: Any) -> str:
-    """JSON that cannot end the element it stands in: ASCII, and no character that HTML knows."""
+def _escaped_json(data: Any) -> str:
+    """Return JSON in ASCII without the special characters of HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _in_script(text: str) -> str:
-    """A script that cannot end its element early; the two spellings mean the same in a string."""
+def _escape_script(text: str) -> str:
+    """Return a script that cannot end its element; the escape is equivalent inside strings."""
     return re.sub(r"<(?=/script|!--)", r"\\x3c", text, flags=re.IGNORECASE)
 
 
 def _policy(scripts: list[str]) -> str:
-    """What the page may do: run these scripts, and load nothing from anywhere."""
+    """Return the content security policy: run these scripts, load nothing."""
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
         for script in scripts
@@ -136,12 +142,12 @@ def _policy(scripts: list[str]) -> str:
 
 
 @cache
-def _page(name: str) -> str:
+def _page_file(name: str) -> str:
     return (resources.files("sepool.viz") / "page" / name).read_text("utf-8")
 
 
-def check_library() -> Path:
-    """The folder of BokehJS, found without importing all of Bokeh.
+def bokeh_folder() -> Path:
+    """Return the folder of BokehJS without importing Bokeh.
 
     Raises:
         MissingPackage: Bokeh is not installed.
@@ -154,7 +160,7 @@ def check_library() -> Path:
 
 
 @cache
-def _library(name: str) -> str:
-    """A file of BokehJS, with its licence at the head."""
-    text = (check_library() / name).read_text("utf-8")
-    return text.partition("\n//# sourceMappingURL=")[0]  # or developer tools would ask for it
+def _bokeh_file(name: str) -> str:
+    """Return a file of BokehJS with its licence, without the link to its source map."""
+    text = (bokeh_folder() / name).read_text("utf-8")
+    return text.partition("\n//# sourceMappingURL=")[0]

@@ -13,7 +13,7 @@ from matplotlib.colors import hsv_to_rgb
 from numpy.typing import NDArray
 
 from sepool.viz.colours import GREY, INK, PALE
-from sepool.viz.figures import new_figure, save_figure
+from sepool.viz.drawing import new_figure, save_figure
 from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.figures.figure3_table import errors_of, line_name, rows_of, table
 from sepool_experiments.figures.journal import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.viz.colours import INK
-from sepool.viz.figures import new_figure, save_figure
+from sepool.viz.drawing import new_figure, save_figure
 from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.data.graphs import GraphSet, load_graphs
 from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters

@@ -22,7 +22,7 @@ with needs("bench", "sepool_experiments.report.plots"):
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    from sepool.viz.figures import HALO, new_figure, save_figure
+    from sepool.viz.drawing import HALO, new_figure, save_figure
 
 Curve = tuple[Unit, list[tuple[float, float]]]
 Losses = NDArray[np.float64]  # a row an epoch: training, validation

@@ -1,4 +1,4 @@
-"""Pictures: every kind of every odd graph, files that parse and repeat, labels that stay apart."""
+"""Plots: edge cases, files that parse and repeat, labels without overlaps."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from sepool import viz
-from sepool.viz.figures import plain
-from sepool.viz.places import layout
+from sepool.viz.disk_layout import layout
+from sepool.viz.drawing import single_line
 
 Pair = tuple[sepool.CodingTree, sepool.Graph]
 KINDS: dict[str, Callable[..., Figure]] = {
@@ -42,15 +42,15 @@ def _pixels(figure: Figure) -> np.ndarray:
     return np.asarray(canvas.buffer_rgba())
 
 
-def test_odd_graphs_are_drawn(odd: Pair, draw: Callable[..., Figure]) -> None:
-    figure = draw(*odd)
+def test_plot_of_edge_cases_has_content(edge_case: Pair, draw: Callable[..., Figure]) -> None:
+    figure = draw(*edge_case)
     width, height = figure.get_size_inches()
     assert 3 <= width <= 18
     assert 1.5 <= height <= 18
     assert (_pixels(figure) != 255).any()
 
 
-def test_files_parse_and_repeat(draw: Callable[..., Figure], tmp_path: Path) -> None:
+def test_save_figure_twice_writes_equal_files(draw: Callable[..., Figure], tmp_path: Path) -> None:
     graph = nx.les_miserables_graph()
     for suffix in ("png", "svg"):
         files = [tmp_path / f"{i}.{suffix}" for i in range(2)]
@@ -62,7 +62,7 @@ def test_files_parse_and_repeat(draw: Callable[..., Figure], tmp_path: Path) -> 
     assert (tmp_path / "0.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_hostile_names_are_text(
+def test_save_figure_with_hostile_names_escapes_them(
     hostile_graph: sepool.Graph, draw: Callable[..., Figure], tmp_path: Path
 ) -> None:
     path = tmp_path / "tree.svg"
@@ -78,7 +78,7 @@ def _texts(figure: Figure) -> list[Any]:
 
 @pytest.mark.parametrize("kind", ["clusters", "levels"])
 @pytest.mark.parametrize("name", ["small", "large"])
-def test_labels_do_not_overlap(kind: str, name: str) -> None:
+def test_plot_labels_do_not_overlap(kind: str, name: str) -> None:
     graph = nx.les_miserables_graph() if name == "small" else nx.grid_2d_graph(40, 75)
     figure = KINDS[kind](sepool.coding_tree(graph, 3), graph)
     canvas = FigureCanvasAgg(figure)
@@ -100,37 +100,37 @@ def _in_data(axes: Axes, text: Any) -> tuple[complex, complex]:
     return complex(box.x0, box.y0), complex(box.x1, box.y1)
 
 
-def test_names_are_all_there_and_touch_their_nodes_alone() -> None:
+def test_plot_clusters_with_names_puts_each_at_its_node() -> None:
     graph = sepool.as_graph(nx.les_miserables_graph())
     tree = sepool.coding_tree(graph, 3)
-    places = layout(tree, graph)
+    disks = layout(tree, graph)
     (axes,) = viz.plot_clusters(tree, graph).axes
     texts = {text.get_text(): text for text in axes.texts}
     assert set(texts) == set(tree.names)
     for i, name in enumerate(tree.names):
         low, high = _in_data(axes, texts[name])
 
-        def apart(centre: np.ndarray, low: complex = low, high: complex = high) -> np.ndarray:
+        def distance(centre: np.ndarray, low: complex = low, high: complex = high) -> np.ndarray:
             x = np.clip(centre.real, low.real, high.real)
             return np.abs(x + 1j * np.clip(centre.imag, low.imag, high.imag) - centre)
 
-        assert apart(places.centre[0])[i] < 1, "beside its node"
-        strange = np.arange(tree.num_clusters(1)) != tree.labels(1)[i]
-        gap = apart(places.centre[1]) - places.radius[1]
-        assert gap[strange].min() > -1e-6, f"{name} is in a cluster of others"
+        assert distance(disks.centre[0])[i] < 1
+        others = np.arange(tree.num_clusters(1)) != tree.labels(1)[i]
+        gap = distance(disks.centre[1]) - disks.radius[1]
+        assert gap[others].min() > -1e-6, name
 
 
-def test_names_without_room_are_counted() -> None:
+def test_plot_clusters_with_long_names_counts_those_shown() -> None:
     short = sepool.as_graph(nx.les_miserables_graph())
     names = [f"WWWWWWWWWWWWWW{i}" for i in range(short.num_nodes)]
     graph = sepool.Graph(short.indptr, short.indices, names=names)
     (axes,) = viz.plot_clusters(sepool.coding_tree(graph, 4), graph).axes
     *labels, note = (text.get_text() for text in axes.texts)
     assert 20 < len(labels) < 77
-    assert note == f"{len(labels)} of 77 names are shown: there is no room for the others"
+    assert note == f"{len(labels)} of 77 names shown; no space for the others"
 
 
-def test_names_in_nodes_have_one_size() -> None:
+def test_plot_names_inside_nodes_have_one_font_size() -> None:
     graph = nx.karate_club_graph()
     tree = sepool.coding_tree(graph, 3)
     for axes in (viz.plot_clusters(tree, graph).axes[0], viz.plot_levels(tree, graph).axes[0]):
@@ -138,7 +138,7 @@ def test_names_in_nodes_have_one_size() -> None:
         assert len({text.get_fontsize() for text in axes.texts}) == 1
 
 
-def test_large_graphs_have_no_names_and_few_labels() -> None:
+def test_plot_of_large_graph_has_few_labels() -> None:
     graph = nx.grid_2d_graph(40, 75)
     tree = sepool.coding_tree(graph, 3)
     assert len(_texts(viz.plot_clusters(tree, graph))) < 40
@@ -147,7 +147,7 @@ def test_large_graphs_have_no_names_and_few_labels() -> None:
     assert not strip.get_xticks().size
 
 
-def test_dendrogram_shows_the_bits_of_every_level() -> None:
+def test_plot_dendrogram_bars_are_the_bits_of_the_levels() -> None:
     tree = sepool.coding_tree(nx.karate_club_graph(), 3)
     bars = viz.plot_dendrogram(tree).axes[2].patches
     widths = [bar.get_width() for bar in bars]
@@ -155,7 +155,7 @@ def test_dendrogram_shows_the_bits_of_every_level() -> None:
     assert sum(widths) == pytest.approx(tree.entropy)
 
 
-def test_level_and_title() -> None:
+def test_plot_clusters_with_level_and_title_uses_them() -> None:
     graph = nx.karate_club_graph()
     tree = sepool.coding_tree(graph, 3)
     coarse, fine = (viz.plot_clusters(tree, graph, level=i, title="club") for i in (2, 1))
@@ -165,17 +165,17 @@ def test_level_and_title() -> None:
         viz.plot_levels(tree, graph, level=0)
 
 
-def test_other_formats_are_refused(tmp_path: Path) -> None:
+def test_save_figure_with_other_suffix_raises(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ends in \.png or \.svg"):
         viz.save_figure(Figure(), tmp_path / "tree.gif")
 
 
-def test_plain_text() -> None:
-    assert plain("two\nlines") == "two lines"
-    assert plain("a\\b") == "a\\b"
+def test_single_line_replaces_line_breaks() -> None:
+    assert single_line("two\nlines", 24) == "two lines"
+    assert single_line("a\\b", 24) == "a\\b"
 
 
-def test_unknown_names_of_the_package() -> None:
+def test_viz_unknown_name_raises() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         viz.nothing  # noqa: B018
     assert "plot_levels" in dir(viz)

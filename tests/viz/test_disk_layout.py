@@ -1,0 +1,105 @@
+"""Layout: disks inside their parents, disjoint siblings, determinism."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import sepool
+from sepool.viz.coarse_graph import EdgeList, coarse_edges
+from sepool.viz.disk_layout import layout
+from sepool.viz.pivot_mds import split_large
+from sepool.viz.stress import pack
+
+
+def test_layout_of_edge_cases_nests_disks(
+    edge_case: tuple[sepool.CodingTree, sepool.Graph],
+) -> None:
+    tree, graph = edge_case
+    disks = layout(tree, graph)
+    assert [len(centre) for centre in disks.centre] == list(tree.counts)
+    for level in range(tree.height):
+        up = tree.assignment(level + 1)
+        distance = np.abs(disks.centre[level] - disks.centre[level + 1][up])
+        limit = disks.radius[level + 1][up] * 1.001
+        assert (distance + disks.radius[level] <= limit + 1e-6).all()
+
+
+def test_layout_of_siblings_separates_disks() -> None:
+    graph = sepool.as_graph(nx.planted_partition_graph(6, 20, 0.4, 0.02, seed=2))
+    tree = sepool.coding_tree(graph, 3)
+    disks = layout(tree, graph)
+    for level in range(tree.height):
+        centre, radius = disks.centre[level], disks.radius[level]
+        i, j = np.triu_indices(len(centre), 1)
+        near = np.abs(centre[i] - centre[j]) < 0.97 * (radius[i] + radius[j])
+        assert not near.any()
+
+
+def test_layout_repeated_is_equal() -> None:
+    graph = sepool.as_graph(nx.karate_club_graph())
+    tree = sepool.coding_tree(graph, 4)
+    one, other = layout(tree, graph), layout(tree, graph)
+    for a, b in zip(one.centre, other.centre, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_layout_of_grid_brings_neighbours_together() -> None:
+    graph = sepool.as_graph(nx.grid_2d_graph(20, 20))
+    centre = layout(sepool.coding_tree(graph, 3), graph).centre[0]
+    u, v, _ = graph.edges()
+    shuffled = np.random.default_rng(0).permutation(v)
+    assert np.abs(centre[u] - centre[v]).mean() < 0.6 * np.abs(centre[u] - centre[shuffled]).mean()
+
+
+def test_split_large_of_path_cuts_it_into_stretches() -> None:
+    path = np.arange(299)
+    edges = EdgeList(path, path + 1, np.ones(299))
+    parent = np.where(np.arange(300) < 290, 0, 1)
+    cell = split_large(parent, edges, 64)
+    assert cell is not None
+    assert np.bincount(cell).max() <= 64
+    assert len(np.unique(cell[parent == 1])) == 1
+    assert all(len(np.unique(parent[cell == c])) == 1 for c in np.unique(cell))
+    assert (cell[edges.u] != cell[edges.v]).sum() < 20
+
+
+def test_pack_of_pair_separates_and_encloses_it() -> None:
+    edges = EdgeList(np.array([0]), np.array([1]), np.ones(1))
+    offset, extent = pack(np.array([0, 0]), np.array([1.0, 2.0]), edges)
+    assert abs(offset[0] - offset[1]) >= 3
+    assert (np.abs(offset) + np.array([1, 2]) <= extent[0] + 1e-9).all()
+
+
+def test_coarse_edges_of_a_level_sum_to_its_boundaries() -> None:
+    graph = sepool.as_graph(nx.les_miserables_graph())
+    tree = sepool.coding_tree(graph, 4)
+    for level, (u, v, weight) in enumerate(coarse_edges(tree, graph)):
+        count = tree.num_clusters(level)
+        np.testing.assert_allclose(
+            np.bincount(u, weight, count) + np.bincount(v, weight, count), tree.boundaries(level)
+        )
+
+
+def test_layout_with_tree_of_another_graph_raises() -> None:
+    tree = sepool.coding_tree([(0, 1), (1, 2)])
+    with pytest.raises(ValueError, match="the tree has 3 leaves, but the graph has 2 nodes"):
+        layout(tree, sepool.as_graph([(0, 1)]))
+
+
+def test_layout_with_other_node_names_raises(tmp_path: Path) -> None:
+    for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "a b\nb d\n")):
+        (tmp_path / name).write_text(text)
+    tree = sepool.coding_tree(tmp_path / "one.txt")
+    with pytest.raises(ValueError, match="where it has the node 'c', the graph has 'd'"):
+        layout(tree, sepool.as_graph(tmp_path / "two.txt"))
+
+
+def test_viz_layout_after_import_of_plots_is_the_function() -> None:
+    import sepool.viz
+
+    assert sepool.viz.plot_levels is not None  # imports the module of the layout
+    assert callable(sepool.viz.layout)
