@@ -150,7 +150,9 @@ def _commands() -> str:
     from sepool.cli.app import app
 
     parts = []
-    for name, command in sorted(get_command(app).commands.items()):  # type: ignore[attr-defined]
+    group: Any = get_command(app)
+    for name in sorted(group.list_commands(None)):
+        command = group.get_command(None, name)
         lines = []
         arguments = []
         for parameter in command.params:

@@ -6,16 +6,16 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line, or says what it needs."""
+    """Run the command line; without typer, only ``sepool doctor`` runs."""
     try:
         from sepool.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
         if "doctor" in sys.argv[1:3]:
-            from sepool.cli.doctor import examine
+            from sepool.cli.doctor import check_installation
 
-            sys.exit(examine("--json" in sys.argv))
+            sys.exit(check_installation("--json" in sys.argv))
         sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")
     except KeyboardInterrupt:
         print("sepool: interrupted", file=sys.stderr)

@@ -21,6 +21,7 @@ OPTIONAL = {
     "networkx": "networkx",
     "igraph": "igraph",
     "torch-geometric-pool": "torch-geometric-pool",
+    "sepool-experiments": "sepool-experiments",
 }
 _INSTALLED_AS = {"tgp": "torch-geometric-pool"}  # where the name to import is another
 

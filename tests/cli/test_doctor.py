@@ -21,15 +21,16 @@ def run(*args: str, code: int = 0):
     return result
 
 
-def test_what_is_installed():
+def test_doctor_lists_versions():
     rows = dict(line.split(maxsplit=1) for line in run("doctor").output.splitlines())
     assert rows["sepool"] == sepool.__version__ == metadata.version("sepool")
     assert rows["python"] == sys.version.split()[0]
     assert rows["core"].endswith("threads")
     assert {"numpy", "torch", "torch-geometric", "networkx", "igraph", "ray"} <= set(rows)
+    assert "sepool-experiments" in rows
 
 
-def test_says_how_to_get_what_is_missing(monkeypatch):
+def test_doctor_without_packages_names_the_extras(monkeypatch):
     def version(package):
         raise metadata.PackageNotFoundError
 
@@ -38,10 +39,11 @@ def test_says_how_to_get_what_is_missing(monkeypatch):
     monkeypatch.delattr(sepool, "_core", raising=False)
     output = run("doctor", code=1).output
     assert "missing: pip install 'sepool[torch]'" in output
+    assert "missing: pip install 'sepool-experiments'" in output
     assert "broken: " in output
 
 
-def test_json():
+def test_doctor_json_has_the_same_rows():
     rows = json.loads(run("doctor", "--json").output)
     assert rows["sepool"] == sepool.__version__
     assert rows["typer"] == metadata.version("typer")

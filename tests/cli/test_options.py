@@ -12,8 +12,8 @@ from sepool.cli.options import Search, print_json
 
 
 def search(**changes) -> Search:
-    usual = {"height": 2, "method": "best", "seed": 0}
-    return Search(**{**usual, "unweighted": False, "self_loops": False, **changes})
+    defaults = {"height": 2, "method": "best", "seed": 0}
+    return Search(**{**defaults, "unweighted": False, "self_loops": False, **changes})
 
 
 @pytest.fixture
@@ -23,24 +23,24 @@ def path(tmp_path):
     return str(path)
 
 
-def test_weights_and_loops(path):
+def test_search_read_with_weights_and_loops_follows_the_options(path):
     assert search().read(path).degrees().tolist() == [3, 4, 1]
     assert search(unweighted=True).read(path).degrees().tolist() == [1, 2, 1]
     assert search(self_loops=True).read(path).degrees().tolist() == [3, 4, 11]
 
 
-def test_find(path):
-    found = search(height=3, method="fast").find(path)
-    assert (found.tree.height, found.tree.num_nodes, found.graph.num_edges) == (3, 3, 2)
-    assert found.seconds > 0
+def test_search_run_returns_tree_graph_and_duration(path):
+    result = search(height=3, method="fast").run(path)
+    assert (result.tree.height, result.tree.num_nodes, result.graph.num_edges) == (3, 3, 2)
+    assert result.seconds > 0
 
 
-def test_bad_values_are_refused_before_a_file_is_read():
+def test_search_with_wrong_height_raises():
     with pytest.raises(ValueError, match="height must be 1 to 64, got 0"):
         search(height=0)
 
 
-def test_json_is_valid_whatever_is_in_it(capsys):
+def test_print_json_of_any_value_is_valid(capsys):
     value = {"a": math.inf, "b": (1, True, None), "c": Path("x"), "d": {1: math.nan}, "e": 0.1}
     print_json(value)
     assert json.loads(capsys.readouterr().out) == {

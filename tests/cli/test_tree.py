@@ -33,7 +33,7 @@ def run(*args: str, code: int = 0):
     return result
 
 
-def test_summary(graph):
+def test_tree_prints_summary(graph):
     lines = run("tree", graph).output.splitlines()
     assert lines[0] == "graph.txt: 6 nodes, 7 edges"
     assert lines[1].startswith("height 2, method best, ")
@@ -42,7 +42,7 @@ def test_summary(graph):
     assert lines[4].split() == ["1", "2", "3", "3", "3"]
 
 
-def test_json(graph):
+def test_tree_json_has_summary(graph):
     summary = json.loads(run("tree", graph, "--height", "3", "--seed", "5", "--json").output)
     assert summary["graph"] == "graph.txt"
     assert (summary["nodes"], summary["edges"], summary["height"]) == (6, 7, 3)
@@ -54,14 +54,14 @@ def test_json(graph):
 
 
 @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
-def test_output(graph, name):
+def test_tree_output_can_be_loaded(graph, name):
     run("tree", graph, "-o", name)
     tree = sepool.CodingTree.load(name)
     assert tree.names == ("ann", "bob", "cat", "dan", "eve", "fay")
     assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
 
 
-def test_labels(graph):
+def test_tree_labels_are_csv(graph):
     run("tree", graph, "--height", "3", "--method", "fast", "--labels", "labels.csv")
     with open("labels.csv", newline="") as file:
         rows = list(csv.reader(file))
@@ -70,7 +70,7 @@ def test_labels(graph):
     assert all(0 <= int(row[2]) <= int(row[1]) for row in rows[1:])
 
 
-def test_weights_and_loops(tmp_path):
+def test_tree_with_weights_and_loops_follows_the_options(tmp_path):
     path = tmp_path / "graph.txt"
     path.write_text("0 1 3\n1 2 1\n2 2 5\n")
     entropies = [
@@ -81,13 +81,13 @@ def test_weights_and_loops(tmp_path):
     assert len(set(entropies)) == 3
 
 
-def test_a_graph_without_edges(graph):
+def test_tree_of_one_node_prints_counts(graph):
     with open(graph, "w") as file:
         file.write("lonely\n")
     assert "1 node, 0 edges" in run("tree", graph, "--height", "1").output
 
 
-def test_says_what_it_wrote(graph):
+def test_tree_with_outputs_lists_them(graph):
     assert "wrote" not in run("tree", graph).output
     options = ["-o", "tree.json", "--labels", "labels.csv"]
     assert run("tree", graph, *options).output.endswith("\nwrote tree.json, labels.csv\n")
@@ -109,13 +109,13 @@ class TestBadInput:
             (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),
         ],
     )
-    def test_one_line_and_exit_code_2(self, graph, args, message):
+    def test_wrong_input_prints_one_line_and_exits_2(self, graph, args, message):
         result = run("tree", *args, code=2)
         assert result.output.startswith(message)
         assert len(result.output.splitlines()) == 1
         assert os.listdir() == ["graph.txt"]
 
-    def test_malformed_line(self, graph):
+    def test_malformed_line_is_named(self, graph):
         with open(graph, "a") as file:
             file.write("ann bob heavy\n")
         assert run("tree", graph, "-o", "tree.json", code=2).output.startswith(
@@ -123,7 +123,7 @@ class TestBadInput:
         )
         assert not os.path.exists("tree.json")
 
-    def test_sums_that_are_too_large_name_the_file(self, graph):
+    def test_weights_that_overflow_name_the_file(self, graph):
         with open(graph, "w") as file:
             file.write("a b 1e308\nb c 1e308\n")
         output = run("tree", graph, code=2).output
@@ -132,14 +132,14 @@ class TestBadInput:
         )
 
     @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
-    def test_a_tree_is_no_graph(self, graph, name):
+    def test_tree_file_as_graph_is_rejected(self, graph, name):
         run("tree", graph, "-o", name)
         output = run("tree", name, code=2).output
         assert output.startswith(f"sepool: {name} is a coding tree, not a graph; ")
         assert f"'sepool plot {name} --graph GRAPH'" in output
         assert len(output.splitlines()) == 1
 
-    def test_a_graph_may_be_called_like_a_tree(self, graph):
+    def test_graph_with_suffix_of_a_tree_is_read(self, graph):
         os.rename(graph, "graph.json")
         assert run("tree", "graph.json").output.startswith("graph.json: 6 nodes")
 
@@ -153,7 +153,7 @@ class TestBadInput:
             (["--labels", "x.png", "--plot", "./x.png"], "--labels and --plot are both x.png;"),
         ],
     )
-    def test_no_file_is_written_twice_or_over_the_input(self, graph, args, message):
+    def test_output_over_another_file_is_rejected(self, graph, args, message):
         os.symlink(graph, "link.txt")
         output = run("tree", graph, *args, code=2).output
         assert output.startswith(f"sepool: {message}")
@@ -162,13 +162,13 @@ class TestBadInput:
             assert file.read() == BRIDGE
         assert sorted(os.listdir()) == ["graph.txt", "link.txt"]
 
-    def test_a_folder_that_is_not_writable_is_noticed_before_the_search(self, graph, monkeypatch):
+    def test_read_only_folder_is_rejected_before_the_search(self, graph, monkeypatch):
         monkeypatch.setattr(os, "access", lambda *_: False)
         output = run("tree", "nothing.txt", "-o", "tree.json", code=2).output
         assert output.startswith("sepool: cannot write tree.json: ")
         assert len(output.splitlines()) == 1
 
-    def test_debug_shows_the_traceback(self, graph):
+    def test_debug_prints_the_traceback(self, graph):
         result = run("tree", graph, "--height", "0", "--debug", code=2)
         assert "Traceback" in result.output
         assert "sepool: height must be" in result.output
@@ -182,7 +182,7 @@ class TestBadInput:
         (KeyboardInterrupt(), 130, "sepool: interrupted\n"),
     ],
 )
-def test_failures_leave_nothing_half_written(graph, monkeypatch, option, failure, code, message):
+def test_tree_that_fails_leaves_no_file(graph, monkeypatch, option, failure, code, message):
     def fail(*_):
         raise failure
 
@@ -192,7 +192,7 @@ def test_failures_leave_nothing_half_written(graph, monkeypatch, option, failure
     assert os.listdir() == ["graph.txt"]
 
 
-def test_as_a_process(graph):
+def test_tree_as_process_prints_json(graph):
     command = [sys.executable, "-m", "sepool", "tree", graph, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["nodes"] == 6

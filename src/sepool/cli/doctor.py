@@ -1,4 +1,4 @@
-"""What ``sepool doctor`` finds out; it runs where NumPy is all there is."""
+"""The report of ``sepool doctor``; needs nothing but NumPy."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from importlib import metadata
 import numpy as np
 
 import sepool
+from sepool.cli.plugins import load_plugins
 from sepool.extras import OPTIONAL
 
 
-def examine(as_json: bool) -> int:
-    """Prints what is installed and what is missing, and returns the exit code."""
+def check_installation(as_json: bool) -> int:
+    """Print installed and missing packages, return the exit code."""
     rows = {"sepool": sepool.__version__, "python": platform.python_version()}
     rows["numpy"] = np.__version__
-    rows["core"] = _core()
+    rows["core"] = _core_build()
     for package, target in OPTIONAL.items():
         try:
             rows[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             rows[package] = f"missing: pip install '{target}'"
+    for plugin, error in load_plugins()[1].items():
+        rows[plugin] = f"fails to load: {error}"
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
@@ -32,7 +35,7 @@ def examine(as_json: bool) -> int:
     return int(rows["core"].startswith("broken"))
 
 
-def _core() -> str:
+def _core_build() -> str:
     try:
         from sepool import _core
     except ImportError as error:

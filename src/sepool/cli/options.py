@@ -1,13 +1,13 @@
-"""What the commands share: options, reading a graph and finding its tree, printing JSON."""
+"""Shared by the commands: options, tree search on a graph file, checks of paths, output."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,25 +23,23 @@ GraphFile = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Lines 'u v', 'u v weight' or 'u', with blanks, tabs or commas; may be gzipped; - is "
-        "standard input.",
+        help="Edge list of lines 'u v', 'u v weight' or 'u', separated by blanks, tabs or commas; "
+        "may be gzipped; - for standard input.",
     ),
 ]
 Height = Annotated[
-    int, typer.Option(help="Level of the root: 2 for clusters, 3 for clusters of clusters, ...")
+    int, typer.Option(help="Height of the tree: 2 for clusters, 3 for clusters of clusters, ...")
 ]
-Method = Annotated[str, typer.Option(help=f"How to search: {', '.join(METHODS)}.")]
-Seed = Annotated[
-    int, typer.Option(help="Orders what best tries; others may end a little lower or higher.")
-]
-Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore the weights.")]
-SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in the degrees.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for scripts.")]
+Method = Annotated[str, typer.Option(help=f"Search method: {', '.join(METHODS)}.")]
+Seed = Annotated[int, typer.Option(help="Random seed of the method best.")]
+Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore edge weights.")]
+SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in degrees.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @dataclass(frozen=True)
-class Found:
-    """A tree, its graph, and how long the search took."""
+class SearchResult:
+    """A coding tree, its graph, and the duration of the search."""
 
     tree: CodingTree
     graph: Graph
@@ -50,16 +48,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """What the options say about a graph file and the tree to find in it.
+    """Options for reading a graph file and searching its coding tree.
 
-    Complains at once about a value that the core would refuse after a large file was read.
+    Values that the core would refuse raise an error here, before a large file is read.
 
     Args:
-        height: level of the root.
-        method: how to search.
-        seed: orders what "best" tries.
-        unweighted: ignore the weights.
-        self_loops: count self-loops in the degrees.
+        height: height of the tree.
+        method: search method.
+        seed: random seed of the method "best".
+        unweighted: ignore edge weights.
+        self_loops: count self-loops in degrees.
     """
 
     height: int
@@ -72,8 +70,8 @@ class Search:
         core_options(self.height, self.method, self.seed, None, None)
 
     def read(self, path: str) -> Graph:
-        """The graph in a file; errors name the file."""
-        _refuse_tree(path)
+        """Return the graph in a file; errors name the file."""
+        _reject_tree_file(path)
         weight = None if self.unweighted else "weight"
         try:
             return as_graph(path, weight=weight, self_loops=self.self_loops)
@@ -81,40 +79,59 @@ class Search:
             text = str(error)
             raise ValueError(text if text.startswith(f"{path}:") else f"{path}: {text}") from None
 
-    def find(self, path: str) -> Found:
-        """The graph in a file and its tree; shows on a terminal how far it is."""
+    def run(self, path: str) -> SearchResult:
+        """Read a graph file and search its tree, with a progress bar on a terminal."""
         with progress_bar(f"reading {path}") as progress:
             graph = self.read(path)
             start = time.perf_counter()
             tree = coding_tree(
                 graph, self.height, method=self.method, seed=self.seed, progress=progress
             )
-            return Found(tree, graph, time.perf_counter() - start)
+            return SearchResult(tree, graph, time.perf_counter() - start)
+
+
+def reject_search_options(context: typer.Context, path: str, *, reads_graph: bool) -> None:
+    """Raise an error for options of a search on the command line, where the tree is a file's.
+
+    Options for reading a graph are rejected as well unless the command reads one.
+    """
+    for name in (
+        "height",
+        "method",
+        "seed",
+        *(() if reads_graph else ("unweighted", "self_loops")),
+    ):
+        origin = context.get_parameter_source(name)
+        if origin is not None and origin.name == "COMMANDLINE":
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"{option} needs a tree search, but {path} is a tree; drop {option}")
 
 
 def is_tree_file(path: str) -> bool:
-    """Whether a file is one of a tree, by its name."""
+    """Return True for the suffixes of tree files."""
     return os.path.splitext(path)[1].lower() in SUFFIXES
 
 
-def _refuse_tree(path: str) -> None:
-    """Says what to do with a tree where a graph is expected."""
+def _reject_tree_file(path: str) -> None:
+    """Raise an error with the commands for trees if a file holds a tree instead of a graph."""
     if not is_tree_file(path) or not os.path.isfile(path):
         return
     try:
         read_tree(path)
     except TreeFormatError:
-        return  # whatever it is, the reader of graphs says what is wrong with it
+        return  # no tree: errors are left to the reader of graphs
     raise ValueError(
         f"{path} is a coding tree, not a graph; draw it with 'sepool plot {path} --graph GRAPH', "
-        f"or walk through it with 'sepool explore GRAPH --tree {path}'"
+        f"or explore it with 'sepool explore GRAPH --tree {path}'"
     )
 
 
 def check_files(
     inputs: Iterable[tuple[str, StrPath | None]], outputs: Iterable[tuple[str, StrPath | None]]
 ) -> None:
-    """Refuses to write over an input, or two outputs into one file; "-" and None are no files.
+    """Raise an error if an output would overwrite an input or another output.
+
+    Paths "-" and None are no files.
 
     >>> check_files([("the graph", "g.txt")], [("-o", None), ("--labels", "./g.txt")])
     Traceback (most recent call last):
@@ -129,24 +146,41 @@ def check_files(
         if path is None:
             continue
         for name, other in read:
-            if _same(path, other):
+            if _same_file(path, other):
                 raise ValueError(f"{option} would overwrite {name} {other}; choose another name")
         for name, other in written:
-            if _same(path, other):
+            if _same_file(path, other):
                 raise ValueError(
                     f"{name} and {option} are both {other}; give each a file of its own"
                 )
         written.append((option, path))
 
 
-def _same(one: StrPath, other: StrPath) -> bool:
+def _same_file(one: StrPath, other: StrPath) -> bool:
     if os.path.exists(one) and os.path.exists(other):
         return os.path.samefile(one, other)
     return os.path.realpath(one) == os.path.realpath(other)
 
 
+def input_name(path: str) -> str:
+    """Return the file name of an input, "stdin" for "-"."""
+    return "stdin" if path == "-" else os.path.basename(path)
+
+
+def default_output(path: str, suffix: str) -> Path:
+    """Return a path in the current folder, named after the input.
+
+    >>> default_output("data/graph.txt.gz", ".html").name
+    'graph.html'
+    """
+    name = input_name(path)
+    for ending in (".gz", os.path.splitext(name.removesuffix(".gz"))[1]):
+        name = name.removesuffix(ending) or name
+    return Path(name + suffix)
+
+
 def counted(number: int, noun: str) -> str:
-    """A number of things in words.
+    """Return a number with its noun in singular or plural.
 
     >>> counted(1, "node"), counted(1234, "edge")
     ('1 node', '1,234 edges')
@@ -155,9 +189,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON, which has no word for numbers that are not finite: they are null.
+    """Print a value as JSON, with null for numbers that are not finite.
 
-    >>> print_json({"mean": math.nan, "files": ["a"]})
+    >>> print_json({"mean": float("nan"), "files": ["a"]})
     {
       "mean": null,
       "files": [
@@ -165,14 +199,5 @@ def print_json(value: Any) -> None:
       ]
     }
     """
-    print(json.dumps(_plain(value), indent=2, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int)) else str(value)
+    finite = json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
+    print(json.dumps(finite, indent=2))

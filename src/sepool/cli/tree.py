@@ -11,8 +11,8 @@ import numpy as np
 import typer
 
 from sepool.cli import options
-from sepool.cli import pictures as viz
-from sepool.cli.options import Found, Search, check_files, counted, print_json
+from sepool.cli.options import Search, SearchResult, check_files, counted, print_json
+from sepool.cli.plot import check_picture, draw
 from sepool.entropy import one_dimensional_entropy
 from sepool.files.atomic import atomic_write, check_output
 from sepool.files.tree import tree_suffix
@@ -35,7 +35,7 @@ def tree(
     plot: Plot = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find the coding tree of a graph and say what is in it."""
+    """Search the coding tree of a graph and print a summary."""
     search = Search(height, method, seed, unweighted, self_loops)
     outputs = {"-o": output, "--labels": labels, "--plot": plot}
     check_files([("the graph", graph)], outputs.items())
@@ -44,39 +44,39 @@ def tree(
     if labels is not None:
         check_output(labels)
     if plot is not None:
-        viz.check_picture(plot)
-    found = search.find(graph)
+        check_picture(plot)
+    result = search.run(graph)
     if output is not None:
-        found.tree.save(output)
+        result.tree.save(output)
     if labels is not None:
-        write_labels(labels, found.tree)
+        write_labels(labels, result.tree)
     if plot is not None:
-        viz.draw(found.tree, found.graph, plot)
+        draw(result.tree, result.graph, plot)
     files = [str(path) for path in outputs.values() if path is not None]
-    outcome = {**_summary(graph, search, found), "files": files}
+    summary = {**_summary(graph, search, result), "files": files}
     if as_json:
-        print_json(outcome)
+        print_json(summary)
     else:
-        _print_summary(outcome)
+        _print_summary(summary)
 
 
-def _summary(name: str, search: Search, found: Found) -> dict[str, Any]:
+def _summary(name: str, search: Search, result: SearchResult) -> dict[str, Any]:
     return {
         "graph": name,
-        "nodes": found.graph.num_nodes,
-        "edges": found.graph.num_edges,
+        "nodes": result.graph.num_nodes,
+        "edges": result.graph.num_edges,
         "height": search.height,
         "method": search.method,
         "seed": search.seed,
-        "seconds": round(found.seconds, 6),
-        "entropy": found.tree.entropy,
-        "one_dimensional_entropy": one_dimensional_entropy(found.graph),
-        "levels": [_level(found.tree, level) for level in range(1, search.height)],
+        "seconds": round(result.seconds, 6),
+        "entropy": result.tree.entropy,
+        "one_dimensional_entropy": one_dimensional_entropy(result.graph),
+        "levels": [_level_summary(result.tree, level) for level in range(1, search.height)],
     }
 
 
-def _level(found: CodingTree, level: int) -> dict[str, Any]:
-    sizes = found.cluster_sizes(level)
+def _level_summary(tree: CodingTree, level: int) -> dict[str, Any]:
+    sizes = tree.cluster_sizes(level)
     return {
         "level": level,
         "clusters": len(sizes),
@@ -88,14 +88,14 @@ def _level(found: CodingTree, level: int) -> dict[str, Any]:
 
 def _print_summary(summary: dict[str, Any]) -> None:
     seconds, bits = summary["seconds"], summary["entropy"]
-    spent = f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+    duration = f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
     size = f"{counted(summary['nodes'], 'node')}, {counted(summary['edges'], 'edge')}"
     print(f"{summary['graph']}: {size}")
-    print(f"height {summary['height']}, method {summary['method']}, {spent}")
+    print(f"height {summary['height']}, method {summary['method']}, {duration}")
     flat = summary["one_dimensional_entropy"]
-    less = max(1 - bits / flat, 0.0) if flat else 0.0  # sums in another order differ a little
-    saved = f", {less:.1%} less than without clusters ({flat:.4f})" if flat else ""
-    print(f"entropy {bits:.4f} bits{saved}")
+    reduction = max(1 - bits / flat, 0.0) if flat else 0.0  # below 0 by rounding alone
+    comparison = f", {reduction:.1%} less than without clusters ({flat:.4f})" if flat else ""
+    print(f"entropy {bits:.4f} bits{comparison}")
     if levels := summary["levels"]:
         lines = [list(levels[0]), *([f"{x:,.10g}" for x in row.values()] for row in levels)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -106,11 +106,11 @@ def _print_summary(summary: dict[str, Any]) -> None:
         print(f"wrote {', '.join(files)}")
 
 
-def write_labels(path: Path, found: CodingTree) -> None:
-    """One row a node: its name and its cluster on every level below the root, finest first."""
-    levels = range(1, found.height)
-    names = range(found.num_nodes) if found.names is None else found.names
-    columns = [names, *(found.labels(level).tolist() for level in levels)]
+def write_labels(path: Path, tree: CodingTree) -> None:
+    """Write a CSV row a node: its name and its cluster on every level, finest first."""
+    levels = range(1, tree.height)
+    names = range(tree.num_nodes) if tree.names is None else tree.names
+    columns = [names, *(tree.labels(level).tolist() for level in levels)]
     with atomic_write(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")

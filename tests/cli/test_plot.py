@@ -1,4 +1,4 @@
-"""The commands plot and explore, and tree --plot."""
+"""The commands plot and explore, and the option tree --plot."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _run(*arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("kind", ["clusters", "dendrogram", "levels"])
-def test_plot_of_a_graph(folder: Path, kind: str) -> None:
+def test_plot_of_graph_writes_svg(folder: Path, kind: str) -> None:
     assert _run("plot", "graph.txt", "--kind", kind, "-o", "picture.svg")[0] == 0
     assert (folder / "picture.svg").read_text().startswith("<?xml")
 
 
-def test_plot_of_a_tree(folder: Path) -> None:
+def test_plot_of_tree_chooses_kind_by_graph(folder: Path) -> None:
     assert _run("tree", "graph.txt", "-o", "tree.json", "--plot", "clusters.png")[0] == 0
     assert (folder / "clusters.png").read_bytes().startswith(b"\x89PNG")
     assert _run("plot", "tree.json") == (0, "wrote tree.dendrogram.png\n")
@@ -52,19 +52,21 @@ def test_plot_of_a_tree(folder: Path) -> None:
         (["-o", "picture.gif"], "expected a name that ends in .png or .svg"),
         (["-o", "nowhere/picture.png"], "no folder"),
         (["--level", "9"], "level must be 1 to 3, got 9"),
-        (["--level", "1", "--kind", "dendrogram"], "--level goes with the kinds clusters and"),
+        (["--level", "1", "--kind", "dendrogram"], "--level goes with the kinds clusters"),
         (["--height", "0"], "height must be 1 to 64, got 0"),
         (["--graph", "graph.txt"], "--graph goes with a tree file"),
     ],
 )
-def test_plot_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:
+def test_plot_with_wrong_options_prints_one_line(
+    folder: Path, arguments: list[str], message: str
+) -> None:
     code, output = _run("plot", "graph.txt", *arguments)
     assert code == 2
     assert message in output
     assert len(output.splitlines()) == 1
 
 
-def test_explore(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explore_writes_and_opens_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
     assert _run("explore", "graph.txt") == (0, "wrote graph.html: 6 nodes, 7 edges\n")
@@ -87,7 +89,7 @@ def test_explore_says_what_is_wrong(folder: Path) -> None:
     assert (code, output) == (2, "sepool: a page ends in .html, got 'page.txt'\n")
 
 
-def test_standard_input_has_a_name(folder: Path) -> None:
+def test_output_of_standard_input_is_named_stdin(folder: Path) -> None:
     graph = (folder / "graph.txt").read_text()
     command = [sys.executable, "-m", "sepool"]
     for args, name in (["plot"], "stdin.clusters.png"), (["explore", "--no-open"], "stdin.html"):
@@ -99,12 +101,12 @@ def test_standard_input_has_a_name(folder: Path) -> None:
     assert "<title>stdin</title>" in (folder / "stdin.html").read_text()
 
 
-def test_no_input_is_overwritten(folder: Path) -> None:
+def test_output_over_an_input_is_rejected(folder: Path) -> None:
     assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
     Path("page.html").write_text("a b\n")
     Path("tree.png").hardlink_to("tree.json")
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    for command, what in (
+    for command, name in (
         (["plot", "graph.txt", "-o", "graph.txt"], "the graph graph.txt"),
         (["plot", "tree.json", "-o", "tree.json"], "the tree tree.json"),
         (["plot", "tree.json", "-o", "tree.png"], "the tree tree.json"),
@@ -113,12 +115,12 @@ def test_no_input_is_overwritten(folder: Path) -> None:
         (["explore", "graph.txt", "--tree", "tree.json", "-o", "tree.json"], "the tree tree.json"),
     ):
         code, output = _run(*command)
-        expected = f"sepool: -o would overwrite {what}; choose another name\n"
+        expected = f"sepool: -o would overwrite {name}; choose another name\n"
         assert (code, output) == (2, expected)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_tree_is_no_graph(folder: Path) -> None:
+def test_tree_file_as_graph_is_rejected(folder: Path) -> None:
     assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
     for command in (["explore", "tree.json"], ["plot", "tree.json", "--graph", "tree.json"]):
         code, output = _run(*command)
@@ -126,30 +128,30 @@ def test_a_tree_is_no_graph(folder: Path) -> None:
         assert output.startswith("sepool: tree.json is a coding tree, not a graph; draw it with ")
 
 
-def test_one_edge(folder: Path) -> None:
+def test_explore_of_one_edge_prints_singular(folder: Path) -> None:
     Path("graph.txt").write_text("a b\n")
-    said = "wrote graph.html: 2 nodes, 1 edge\n"
-    assert _run("explore", "graph.txt", "--no-open") == (0, said)
+    expected = "wrote graph.html: 2 nodes, 1 edge\n"
+    assert _run("explore", "graph.txt", "--no-open") == (0, expected)
 
 
-def test_options_about_the_search_go_with_no_tree_that_is_there(folder: Path) -> None:
+def test_search_options_with_tree_file_are_rejected(folder: Path) -> None:
     assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
     for command in (["plot", "tree.json"], ["explore", "graph.txt", "--tree", "tree.json"]):
         for option in (["--height", "5"], ["--method", "fast"], ["--seed", "1"]):
             code, output = _run(*command, *option)
             assert code == 2
-            assert f"{option[0]} is for finding a tree; that of tree.json is there" in output
+            assert f"{option[0]} needs a tree search, but tree.json is a tree; drop" in output
     assert _run("plot", "tree.json", "--self-loops")[0] == 2
     assert _run("plot", "tree.json", "--graph", "graph.txt", "--unweighted")[0] == 0
 
 
-def test_weights_and_loops_are_read_as_by_tree(folder: Path) -> None:
+def test_plot_and_explore_read_weights_and_loops_like_tree(folder: Path) -> None:
     Path("graph.txt").write_text("a b 3\nb c 1\nc c 5\nc d 2\n")
     for options in ([], ["--unweighted"], ["--self-loops"]):
-        found = [
+        results = [
             json.loads(_run(*command, "graph.txt", "--height", "3", "--json", *options)[1])
             for command in (["tree"], ["plot"], ["explore", "--no-open"])
         ]
-        assert len({outcome["entropy"] for outcome in found}) == 1
-    assert found[1]["file"] == "graph.clusters.png"
-    assert (found[2]["file"], found[2]["opened"]) == ("graph.html", False)
+        assert len({outcome["entropy"] for outcome in results}) == 1
+    assert results[1]["file"] == "graph.clusters.png"
+    assert (results[2]["file"], results[2]["opened"]) == ("graph.html", False)

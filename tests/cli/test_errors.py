@@ -6,7 +6,8 @@ pytest.importorskip("typer")
 
 import typer
 
-from sepool.errors import one_line_errors
+from sepool.cli.errors import one_line_errors
+from sepool.cli.plugins import PluginError
 from sepool.extras import MissingPackage
 
 
@@ -16,12 +17,13 @@ from sepool.extras import MissingPackage
         (ValueError("height must be 1 to 64,\ngot 0"), 2, "height must be 1 to 64, got 0"),
         (FileNotFoundError(2, "No such file or directory", "a.txt"), 2, "a.txt: No such file or"),
         (MissingPackage("this needs bokeh"), 1, "this needs bokeh"),
+        (PluginError("plug-in demo fails"), 1, "plug-in demo fails"),
         (RuntimeError("no"), 1, "RuntimeError: no (--debug shows where)"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
 @pytest.mark.parametrize("debug", [False, True])
-def test_one_line_and_a_code(capsys, error, code, line, debug):
+def test_one_line_errors_of_any_error_prints_one_line(capsys, error, code, line, debug):
     with pytest.raises(typer.Exit) as end, one_line_errors(debug):
         raise error
     assert end.value.exit_code == code
@@ -32,7 +34,7 @@ def test_one_line_and_a_code(capsys, error, code, line, debug):
     assert bool(trace) == debug
 
 
-def test_what_the_command_says_itself_passes():
+def test_one_line_errors_of_typer_exceptions_passes_them_on():
     for end in (typer.Exit(3), typer.BadParameter("no"), typer.Abort()):
         with pytest.raises(type(end)), one_line_errors(False):
             raise end

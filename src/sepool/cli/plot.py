@@ -1,0 +1,108 @@
+"""The command ``sepool plot`` and the picture of ``sepool tree --plot``.
+
+Drawing libraries are imported on use: ``sepool --help`` imports this module.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sepool.cli import options
+from sepool.cli.options import (
+    Search,
+    check_files,
+    default_output,
+    is_tree_file,
+    print_json,
+    reject_search_options,
+)
+from sepool.extras import needs
+from sepool.files.atomic import check_output
+from sepool.graph.graph import Graph
+from sepool.tree import CodingTree
+
+KINDS = ("clusters", "dendrogram", "levels")
+
+Input = Annotated[str, typer.Argument(metavar="FILE", help="Edge list, or tree: .json, .npz.")]
+Kind = Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}; default by the input.")]
+GraphOption = Annotated[str | None, typer.Option("--graph", help="Graph of a tree file.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file: .png, .svg.")]
+Level = Annotated[int | None, typer.Option(help="Level of the clusters that set the colours.")]
+Title = Annotated[str | None, typer.Option(help="Title above the picture.")]
+
+
+def plot(
+    ctx: typer.Context,
+    source: Input,
+    kind: Kind = "",
+    output: Output = None,
+    graph: GraphOption = None,
+    height: options.Height = 3,
+    method: options.Method = "best",
+    seed: options.Seed = 0,
+    unweighted: options.Unweighted = False,
+    self_loops: options.SelfLoops = False,
+    level: Level = None,
+    title: Title = None,
+    as_json: options.Json = False,
+) -> None:
+    """Draw nested clusters, a dendrogram or coarse graphs.
+
+    The kind "levels" shows the graph and its coarse graph on every level.
+    """
+    if kind not in ("", *KINDS):
+        raise ValueError(f"--kind takes {', '.join(KINDS)}, got {kind!r}")
+    is_tree = is_tree_file(source)
+    kind = kind or ("dendrogram" if is_tree and graph is None else "clusters")
+    if level is not None and kind == "dendrogram":
+        raise ValueError("--level goes with the kinds clusters and levels, got dendrogram")
+    output = output or default_output(source, f".{kind}.png")
+    inputs = (("the tree" if is_tree else "the graph", source), ("the graph", graph))
+    check_files(inputs, [("-o", output)])
+    check_picture(output)
+    search = Search(height, method, seed, unweighted, self_loops)
+    if is_tree:
+        reject_search_options(ctx, source, reads_graph=graph is not None)
+        tree, drawn_graph = CodingTree.load(source), None if graph is None else search.read(graph)
+    elif graph is not None:
+        raise ValueError(f"--graph goes with a tree file, but {source} is read as a graph")
+    else:
+        result = search.run(source)
+        tree, drawn_graph = result.tree, result.graph
+    draw(tree, drawn_graph, output, kind, level, title)
+    if as_json:
+        print_json({"file": output, "kind": kind, "height": tree.height, "entropy": tree.entropy})
+    else:
+        print(f"wrote {output}")
+
+
+def check_picture(path: Path) -> None:
+    """Raise an error if a picture cannot be written to a path."""
+    with needs("viz"):
+        from sepool.viz.drawing import picture_format
+
+        picture_format(check_output(path))
+
+
+def draw(
+    tree: CodingTree,
+    graph: Graph | None,
+    path: Path,
+    kind: str = "clusters",
+    level: int | None = None,
+    title: str | None = None,
+) -> None:
+    """Draw one picture and write it to a file."""
+    from sepool import viz
+
+    if kind == "dendrogram":
+        figure = viz.plot_dendrogram(tree, title=title)
+    elif graph is None:
+        raise ValueError(f"a picture of {kind} needs the graph: --graph FILE")
+    else:
+        plot_graph = viz.plot_levels if kind == "levels" else viz.plot_clusters
+        figure = plot_graph(tree, graph, level=level, title=title)
+    viz.save_figure(figure, path)
