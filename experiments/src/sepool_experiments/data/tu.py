@@ -12,12 +12,13 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.pyg.format import EdgeBlocks
+if TYPE_CHECKING:
+    from sepool.pyg.format import EdgeBlocks
 
 Ints = NDArray[np.int64]
 NEEDED = ("A", "graph_indicator", "graph_labels")
@@ -106,6 +107,8 @@ class TUFiles:
         Raises:
             ValueError: an edge leaves its graph, or is there in one direction only.
         """
+        from sepool.pyg.format import EdgeBlocks  # needs torch, which the command line does not
+
         path, total = self.path("A"), int(nodes.sum())
         pairs = read_numbers(path, ",", 2) - 1
         outside = ((pairs < 0) | (pairs >= total)).any(axis=1)
