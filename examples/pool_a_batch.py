@@ -29,11 +29,11 @@ def main() -> None:
     print(f"level 0: {len(x):3} nodes, {batch.num_edges} directed edges")
     for level in range(1, levels.height + 1):
         # The new features, and the new graph with its weights: S H and S A S^T.
-        x, edge_index, edge_weight, of_graph = pool(x, levels, level)
-        sizes = torch.bincount(of_graph).tolist()
+        pooled = pool(x, levels, level)
+        x, edges, sizes = pooled.x, pooled.edge_index, torch.bincount(pooled.batch).tolist()
         print(
-            f"level {level}: {len(x):3} nodes ({sizes} a graph), {edge_index.size(1)} edges, "
-            f"weight {edge_weight.sum():.0f}, features sum to {x.sum():.0f}"
+            f"level {level}: {len(x):3} nodes ({sizes} a graph), {edges.size(1)} edges, "
+            f"weight {pooled.edge_weight.sum():.0f}, features sum to {x.sum():.0f}"
         )
 
     # Every root was given one for each of its nodes; going down, every node learns that number.

@@ -62,8 +62,7 @@ def test_sepg_compiles(conv):
     levels, model = hierarchy(batch), SEPG(5, 8, 2, conv=conv)
 
     def run(batch):
-        weight = batch.get("edge_weight", None)
-        return model.classify(model.embed(batch.x, batch.edge_index, weight, levels))
+        return model(batch, levels)
 
     wanted, parameters = model(batch), list(model.parameters())
     found = compiled(run)(batch)
@@ -79,7 +78,7 @@ def test_sepg_compiles_on_a_gpu(conv):
     levels, model = hierarchy(batch), SEPG(5, 8, 2, conv=conv).cuda()
 
     def run(batch):
-        return model.classify(model.embed(batch.x, batch.edge_index, None, levels))
+        return model(batch, levels)
 
     wanted, parameters = model(batch), list(model.parameters())
     found = compiled(run)(batch)
@@ -101,10 +100,9 @@ def test_gpu_gives_the_logits_of_the_cpu(conv, options):
 
 @needs_gpu
 @pytest.mark.parametrize("conv", CONVS)
-@pytest.mark.parametrize("replicas", [None, 3])
-def test_gpu_gives_the_node_logits_of_the_cpu(conv, replicas):
+def test_gpu_gives_the_node_logits_of_the_cpu(conv):
     torch.manual_seed(0)
-    batch, model = random_batch(num_graphs=16), SEPN(5, 32, 3, conv=conv, replicas=replicas)
+    batch, model = random_batch(num_graphs=16), SEPN(5, 32, 3, conv=conv)
     wanted = model(batch)
     found = copy.deepcopy(model).cuda()(batch.cuda()).cpu()
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
@@ -123,12 +121,11 @@ def trained(make, batch):
 
 
 @needs_gpu
-@pytest.mark.parametrize("conv", CONVS)
 @pytest.mark.parametrize("reduce", ["sum", "max"])
-def test_gpu_gives_the_same_bits_twice(conv, reduce):
+def test_gpu_gives_the_same_bits_twice(reduce):
     batch = random_batch(num_graphs=64).cuda()
     for make in (
-        lambda: SEPG(5, 32, 2, conv=conv, reduce=reduce, dropout=0.5),
-        lambda: SEPN(5, 32, 2, conv=conv, reduce=reduce, dropout=0.5, norm=True, replicas=3),
+        lambda: SEPG(5, 32, 2, reduce=reduce, dropout=0.5),
+        lambda: SEPN(5, 32, 2, reduce=reduce, dropout=0.5, norm=True),
     ):
         assert torch.equal(trained(make, batch), trained(make, batch))

@@ -123,14 +123,14 @@ def test_data_without_edges_as_such():
 
 
 @pytest.mark.parametrize("conv", CONVS)
-def test_what_was_prepared_without_gradients_can_be_trained_with(conv):
+def test_hierarchy_read_in_inference_mode_can_be_trained_with(conv):
     torch.manual_seed(0)
     data, model = tall_graph(directed=True), SEPN(5, 8, 3, conv=conv)
     wanted = model(data)
     with torch.inference_mode():
-        batch = model.prepare(data)
-        model.forward_prepared(batch)
-    found = model.forward_prepared(batch)
-    torch.testing.assert_close(found, wanted)
-    found.square().sum().backward()
+        levels = hierarchy(data)
+        model(data, levels)
+    out = model(data, levels)
+    torch.testing.assert_close(out, wanted)
+    out.square().sum().backward()
     assert any(parameter.grad.any() for parameter in model.parameters())

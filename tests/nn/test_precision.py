@@ -14,7 +14,6 @@ from tests.nn.graphs import dense_assignment, random_batch  # noqa: E402
 
 from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPooling  # noqa: E402
 from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.nn.norm import NodeNorm  # noqa: E402
 from sepool.pyg.hierarchy import hierarchy  # noqa: E402
 
 MODELS = {
@@ -81,14 +80,3 @@ def test_training_under_autocast(name, conv):
         found = model(batch).float()
     found.square().mean().backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
-
-
-def test_what_normalisation_has_seen_stays_in_its_own_precision():
-    torch.manual_seed(0)
-    norm, theirs = NodeNorm(3), torch.nn.BatchNorm1d(3)
-    x = (5 + torch.randn(2000, 3)).bfloat16()
-    out = norm(x)
-    assert out.dtype == x.dtype
-    torch.testing.assert_close(out.float(), theirs(x.float()), rtol=0.01, atol=0.01)
-    torch.testing.assert_close(norm.mean, theirs.running_mean)
-    torch.testing.assert_close(norm.var, theirs.running_var)

@@ -1,4 +1,4 @@
-"""SEP-N: against a dense reading of the paper, replicas, options, bad input."""
+"""SEP-N: dense formulas of the paper, options, bad input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tall_graph(seed: int = 0, **options) -> Data:
 
 def dense_gcn(conv, a, x):
     """Eq. 1, without ReLU; a node that has a loop gets no second one."""
-    return dense_average(a) @ x @ conv.linear.weight.double() + conv.linear.bias
+    return dense_average(a) @ x @ conv.lin.weight.double().t() + conv.bias
 
 
 def dense_average(a):
@@ -71,7 +71,10 @@ def test_a_light_model_has_no_weights_above_the_nodes(blocks, skip):
     data, model = tall_graph(blocks), SEPN(5, 8, 3, blocks, light=True, reduce="mean", skip=skip)
     for parameter in model.parameters():
         parameter.data.normal_(0, 0.3)
-    layers = {name.rpartition(".linear.")[0] for name, _ in model.named_parameters()}
+    layers = {
+        name.removesuffix(".bias").removesuffix(".lin.weight")
+        for name, _ in model.named_parameters()
+    }
     assert layers == {"convs.0", "last"}
     levels, a = hierarchy(data), [dense_adjacency(data)]
     s = [dense_assignment(levels, i + 1) for i in range(blocks)]
@@ -88,12 +91,11 @@ def test_a_light_model_has_no_weights_above_the_nodes(blocks, skip):
             x = torch.cat([x, seen[i]], 1) if skip == "concat" else x + seen[i]
     expected = dense_gcn(model.last, a[0], x)
     torch.testing.assert_close(model(data).double(), expected, rtol=1e-4, atol=1e-5)
-    kept = model.forward_prepared(model.prepare(data))
-    torch.testing.assert_close(kept.double(), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(model(data, levels).double(), expected, rtol=1e-4, atol=1e-5)
 
 
 def dense_linear(layer, x):
-    return (x @ layer.linear.weight.double() + layer.linear.bias).relu()
+    return (x @ layer[0].weight.double().t() + layer[0].bias).relu()
 
 
 DENSE_OPTIONS = [
@@ -122,73 +124,10 @@ def test_equals_the_dense_formulas(blocks, options):
     )
 
 
-def set_keys(model, keys):
-    for layer in model.modules():
-        if hasattr(layer, "keys"):
-            layer.keys = keys
-
-
-def loss_and_gradients(model, data):
-    logits = model(data)
-    if logits.dim() == 2:
-        logits = logits.unsqueeze(1)
-    y = torch.arange(len(logits)) % 3
-    rows = logits[::2].transpose(1, 2)  # (nodes, classes, replicas)
-    targets = y[::2, None].expand(-1, logits.size(1))
-    losses = torch.nn.functional.cross_entropy(rows, targets, reduction="none").mean(0)
-    return losses, torch.autograd.grad(losses.sum(), list(model.parameters()))
-
-
-OPTIONS = [
-    {},
-    {"input_link": True},
-    {"skip": "add", "pooled": "binary", "reduce": "mean"},
-    {"norm": True, "blocks": 1},
-    {"skip": "none", "blocks": 5, "reduce": "max"},
-    {"propagate": 2, "smooth": 1, "input_dropout": 0.3, "input_link": True},
-    {"light": True, "reduce": "sym", "smooth": 1, "propagate": 1},
-    {"light": True, "reduce": "mean", "skip": "add", "blocks": 4, "conv": "GAT"},
-    *({"conv": conv, "input_link": True} for conv in CONVS if conv != "GCN"),
-    *({"conv": conv, "propagate": 2, "input_dropout": 0.3} for conv in CONVS if conv != "GCN"),
-]
-
-
-@pytest.mark.parametrize("graph", [{}, {"directed": True}], ids=str)
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_a_replica_trains_as_it_would_alone(options, graph):
-    torch.manual_seed(0)
-    data, keys = tall_graph(1, **graph), torch.tensor([11, 12, 13, 14])
-    options = {"dropout": 0.4, "pool_dropout": 0.2, **options}
-    many = SEPN(5, 8, 3, replicas=4, **options)
-    set_keys(many, keys)
-    losses, grads = loss_and_gradients(many, data)
-    for r in range(4):
-        one = SEPN(5, 8, 3, **options)
-        for mine, theirs in zip(one.parameters(), many.parameters(), strict=True):
-            mine.data.copy_(theirs.data[r])
-        set_keys(one, keys[r : r + 1])
-        loss, alone = loss_and_gradients(one, data)
-        torch.testing.assert_close(loss[0], losses[r], rtol=1e-5, atol=1e-5)
-        for mine, theirs in zip(alone, grads, strict=True):
-            torch.testing.assert_close(mine, theirs[r], rtol=1e-4, atol=1e-5)
-
-
 def test_a_batch_is_its_graphs():
     batch, model = random_batch(1), SEPN(5, 8, 3).eval()
     alone = torch.cat([model(data) for data in batch.to_data_list()])
     torch.testing.assert_close(model(batch), alone, rtol=1e-5, atol=1e-5)
-
-
-def test_what_is_prepared_can_be_kept():
-    data = tall_graph(2)
-    for conv in CONVS:
-        model = SEPN(5, 8, 3, conv=conv, input_link=True)
-        batch = model.prepare(data)
-        assert batch.gathered == (conv != "GAT")
-        for _ in range(2):
-            found = model.forward_prepared(batch)
-            torch.testing.assert_close(found, model(data), rtol=1e-5, atol=1e-5)
-            model.reset_parameters()
 
 
 @pytest.mark.parametrize("conv", [*CONVS, pyg.GCNConv], ids=str)
@@ -203,8 +142,6 @@ def test_predictions_are_spread_after_any_convolution(conv, options):
     for _ in range(4):
         expected = 0.7 * dense_average(dense_adjacency(data)) @ expected + 0.3 * start
     torch.testing.assert_close(spread(data).double(), expected, rtol=1e-4, atol=1e-5)
-    kept = spread.forward_prepared(spread.prepare(data))
-    torch.testing.assert_close(kept.double(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_all_is_kept_where_predictions_stay_at_home():
@@ -219,18 +156,8 @@ def test_input_dropout():
     data, model = tall_graph(9), SEPN(5, 8, 3, input_dropout=0.5)
     plain = SEPN(5, 8, 3)
     plain.load_state_dict(model.state_dict())
-    assert not model.prepare(data).gathered, "what is dropped changes in every step"
     assert not torch.equal(model(data), model(data))
     torch.testing.assert_close(model.eval()(data), plain.eval()(data))
-    seen = []
-    many = SEPN(5, 8, 3, input_dropout=0.5, replicas=3)
-    many.convs[0].register_forward_pre_hook(lambda layer, args: seen.append(args[0]))
-    many(data)
-    (dropped,) = seen
-    assert dropped.shape == (40, 3, 5)
-    whole = 2 * data.x.unsqueeze(1).expand_as(dropped)
-    torch.testing.assert_close(dropped, torch.where(dropped == 0, 0.0, whole))
-    assert not torch.equal(dropped[:, 0], dropped[:, 1])
 
 
 def test_node_order_moves_the_logits_along():
@@ -258,7 +185,7 @@ def test_foreign_convolutions():
     data, ours = tall_graph(4, weighted=True, directed=True), SEPN(5, 8, 3)
     theirs = SEPN(5, 8, 3, conv=pyg.GCNConv)
     for a, b in zip([*ours.convs, ours.last], [*theirs.convs, theirs.last], strict=True):
-        b.lin.weight.data.copy_(a.linear.weight.data.t())
+        b.lin.weight.data.copy_(a.lin.weight.data)
     theirs.denses.load_state_dict(ours.denses.state_dict())
     torch.testing.assert_close(theirs(data), ours(data), rtol=1e-4, atol=1e-5)
     assert SEPN(5, 8, 3, conv=pyg.GATv2Conv, input_link=True)(data).shape == (40, 3)
@@ -269,10 +196,10 @@ def test_training_lowers_the_loss():
     data = tall_graph(5)
     data.y = torch.randint(0, 3, (40,))
     model = SEPN(5, 32, 3)
-    batch, optimizer = model.prepare(data), torch.optim.Adam(model.parameters(), 0.02)
+    levels, optimizer = hierarchy(data), torch.optim.Adam(model.parameters(), 0.02)
     losses = []
     for _ in range(150):
-        loss = torch.nn.functional.cross_entropy(model.forward_prepared(batch), data.y)
+        loss = torch.nn.functional.cross_entropy(model(data, levels), data.y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -282,16 +209,14 @@ def test_training_lowers_the_loss():
 
 def test_repr():
     assert repr(SEPN(5, 8, 3)) == "SEPN(5, 8, 3, blocks=2, conv=GCN, skip='concat')"
-    assert repr(SEPN(5, 8, 3, 1, skip="add", replicas=2)) == (
-        "SEPN(5, 8, 3, blocks=1, conv=GCN, skip='add', replicas=2)"
-    )
+    assert repr(SEPN(5, 8, 3, 1, skip="add")) == "SEPN(5, 8, 3, blocks=1, conv=GCN, skip='add')"
 
 
 def test_bad_input():
     data = tall_graph(6)
     with pytest.raises(NoTreeError, match=r"data = sepool.AddCodingTree\(height\)\(data\)"):
         SEPN(5, 8, 3)(random_graph(5, 0))
-    with pytest.raises(ValueError, match=r"pools 7 times, the tree has height 6; .*height=8"):
+    with pytest.raises(ValueError, match=r"pools to level 7, the trees have height 6; .*height=8"):
         SEPN(5, 8, 3, blocks=7)(data)
     with pytest.raises(ValueError, match="the model takes 4 features a node, got 5"):
         SEPN(4, 8, 3)(data)
@@ -314,10 +239,6 @@ def test_bad_input():
         ({"reduce": "median"}, "reduce must be one of sum, mean, max, sym, got 'median'"),
         ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
         ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
-        (
-            {"conv": pyg.GCNConv, "replicas": 2},
-            "replicas=2 needs a convolution by its name: GCN",
-        ),
         ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
         ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
         ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),

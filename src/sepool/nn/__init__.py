@@ -1,12 +1,49 @@
-"""Layers and models that pool along a coding tree; needs torch and torch-geometric."""
+"""Layers and models that pool along a coding tree; needs torch and torch-geometric.
+
+>>> from sepool.nn import SEPG
+>>> SEPG(in_channels=7, hidden=64, out_channels=2, height=3)
+SEPG(7, 64, 2, height=3, conv=GCN, blocks=3)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sepool.extras import needs
 
 with needs("torch", "sepool.nn"):
-    from sepool.nn.autoencoder import SEPAutoencoder
-    from sepool.nn.linear import Linear
-    from sepool.nn.sep_pooling import Pooled, SEPooling, SEPUnpooling
-    from sepool.nn.sepg import SEPG
-    from sepool.nn.sepn import SEPN
+    import torch as _torch  # noqa: F401
+    import torch_geometric as _torch_geometric  # noqa: F401
 
-__all__ = ["SEPG", "SEPN", "Linear", "Pooled", "SEPAutoencoder", "SEPUnpooling", "SEPooling"]
+if TYPE_CHECKING:
+    from sepool.nn.autoencoder import SEPAutoencoder as SEPAutoencoder
+    from sepool.nn.pooling import Pooled as Pooled
+    from sepool.nn.pooling import SEPooling as SEPooling
+    from sepool.nn.pooling import SEPUnpooling as SEPUnpooling
+    from sepool.nn.sepg import SEPG as SEPG
+    from sepool.nn.sepn import SEPN as SEPN
+
+__all__ = ["SEPG", "SEPN", "Pooled", "SEPAutoencoder", "SEPUnpooling", "SEPooling"]
+
+# Public names by module, imported on first use: a layer does not pull in the models.
+_MODULES = {
+    "SEPG": "sepool.nn.sepg",
+    "SEPN": "sepool.nn.sepn",
+    "SEPAutoencoder": "sepool.nn.autoencoder",
+    "SEPooling": "sepool.nn.pooling",
+    "SEPUnpooling": "sepool.nn.pooling",
+    "Pooled": "sepool.nn.pooling",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'sepool.nn' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

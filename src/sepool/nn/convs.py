@@ -1,185 +1,201 @@
-"""The convolutions of the paper's tables, over an `Adjacency`, alone or as replicas.
-
-Each computes what PyG's layer of that name computes with its default options (the tests compare
-them, gradients included); unlike it, each is reproducible on a GPU bit for bit, and can hold the
-weights of many replicas.
-"""
+"""Convolutions of the models: PyG's own, and GCN over sorted sums."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import ChebConv, GATConv, GCNConv, GINConv, MessagePassing, SAGEConv
+from torch_geometric.typing import OptPairTensor, OptTensor
+from torch_geometric.utils import scatter
 
 from sepool.nn.adjacency import Adjacency
-from sepool.nn.beside import beside
-from sepool.nn.conv_base import GatheringConv, Prepared
-from sepool.nn.gat import GAT
-from sepool.nn.linear import Linear, affine
-from sepool.nn.ops import row_sums, rows_like
+from sepool.nn.pooling import pool_edge_attr
+from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy
+
+ConvOption = str | Callable[[int, int], nn.Module]
+MESSAGE_TYPES = {"x": OptPairTensor, "edge_weight": OptTensor}  # of `propagate`, for PyG
 
 
-class GCN(GatheringConv):
-    """Kipf and Welling, "Semi-supervised classification with graph convolutional networks", 2017.
+class LevelGraph:
+    """Graph between the nodes of one level of a hierarchy, as convolutions take it.
 
-    ``D^-1/2 (A + I) D^-1/2 X W + b``; a node that has a loop already gets no second one.
+    Args:
+        edge_index: edges, with messages from the first row to the second.
+        num_nodes: nodes of the level.
+        edge_weight: weight of every edge, or None.
+        edge_attr: attributes of every edge, or None.
+        edge_layout: order and symmetry of the edges, as in `sepool.pyg.hierarchy.Hierarchy`.
     """
 
-    node_is_loop = True
+    def __init__(
+        self,
+        edge_index: Tensor,
+        num_nodes: int,
+        edge_weight: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        edge_layout: int = DIRECTED,
+    ) -> None:
+        self.edge_index, self.num_nodes = edge_index, num_nodes
+        self.edge_weight, self.edge_attr = edge_weight, edge_attr
+        self.edge_layout = edge_layout
+        self._adjacency: Adjacency | None = None
 
-    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
-        super().__init__()
-        self.linear = Linear(in_channels, out_channels, replicas=replicas)
+    @classmethod
+    def of_nodes(cls, data: Data, levels: Hierarchy) -> LevelGraph:
+        """Graph of the nodes of a ``Data`` or a batch."""
+        edges, weight = data.get("edge_index", None), data.get("edge_weight", None)
+        if edges is None:
+            raise ValueError(
+                "the data has no edge_index; models take edges as such, not as adj_t or as a matrix"
+            )
+        if weight is not None:  # half precision is too short for sums of weights
+            weight = weight.to(torch.promote_types(data.x.dtype, torch.float32))
+        attr = data.get("edge_attr", None)
+        return cls(edges, levels.num_nodes, weight, attr, levels.edge_layout)
 
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """The normalised adjacency, and the weight of every node's own loop."""
-        loop = _without_loop(a)
-        scale = (a.degree() + loop).clamp(min=1e-12).rsqrt()
-        weight = scale.index_select(0, a.row) * scale.index_select(0, a.index)
-        if a.weight is not None:
-            weight = weight * a.weight
-        return Prepared(a.weighted(weight), (loop * scale * scale).unsqueeze(1))
+    def pooled(self, levels: Hierarchy, level: int, binary: bool = False) -> LevelGraph:
+        """Graph between the clusters of ``level``, which lies one above this graph's level."""
+        edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
+        weight = None if binary else levels.weights[level - 1]
+        attr = None
+        if self.edge_attr is not None:
+            attr = pool_edge_attr(self.edge_attr, self.edge_index, edges, levels, level)
+        layout = DIRECTED if levels.edge_layout == DIRECTED else SORTED
+        return LevelGraph(edges, levels.num_clusters(level), weight, attr, layout)
 
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """``D^-1/2 (A + I) D^-1/2 X``; loops are entries of the adjacency where `node` is None."""
-        return average(x, prepared)
+    @property
+    def adjacency(self) -> Adjacency:
+        """Compressed rows of the edges."""
+        if self._adjacency is None:
+            self._adjacency = Adjacency.from_edges(
+                self.edge_index, self.edge_weight, self.num_nodes, self.edge_layout
+            )
+        return self._adjacency
 
-    def combine(self, gathered: Tensor) -> Tensor:
-        """``X W + b``."""
-        out: Tensor = self.linear(gathered)
+
+class GCN(GCNConv):  # type: ignore[misc]
+    """PyG's ``GCNConv``, summed in a fixed order when it is given an `Adjacency`.
+
+    Parameters and results are those of ``GCNConv``; two runs agree bit for bit, on a GPU too.
+    """
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None
+    ) -> Tensor:
+        """``D^-1/2 (A + I) D^-1/2 X W + b``; the narrower of input and output is propagated."""
+        if not isinstance(edge_index, Adjacency):
+            out: Tensor = super().forward(x, edge_index, edge_weight)
+            return out
+        if self.in_channels <= self.out_channels:
+            out = self.lin(edge_index.smooth(x))
+        else:
+            out = edge_index.smooth(self.lin(x))
+        return out if self.bias is None else out + self.bias
+
+
+class GIN(GINConv):  # type: ignore[misc]
+    """PyG's ``GINConv`` with a perceptron of two layers, for weighted edges: ``MLP(X + A X)``."""
+
+    propagate_type = MESSAGE_TYPES
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        layers = nn.Linear(in_channels, out_channels), nn.Linear(out_channels, out_channels)
+        super().__init__(nn.Sequential(layers[0], nn.ReLU(), layers[1]))
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """New features of every node."""
+        gathered = self.propagate(edge_index, x=(x, x), edge_weight=edge_weight)
+        out: Tensor = self.nn(gathered + (1 + self.eps) * x)
         return out
 
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """``W`` and ``b``."""
-        return [(self.linear.weight, self.linear.bias)]
-
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features; of input and output, the narrower is propagated."""
-        if self.linear.in_channels <= self.linear.out_channels:
-            return self.combine(self.gather(x, prepared))
-        return self.linear.shift(self.gather(self.linear.product(x), prepared))
+    def message(self, x_j: Tensor, edge_weight: Tensor | None) -> Tensor:
+        """Weighted features of the neighbour."""
+        return _weighted(x_j, edge_weight)
 
 
-def average(x: Tensor, prepared: Prepared) -> Tensor:
-    """What nodes gather with their loops: ``D^-1/2 (A + I) D^-1/2 x`` where `GCN` prepared it."""
-    gathered = prepared.adjacency.propagate(x)
-    return gathered if prepared.node is None else gathered + rows_like(prepared.node, x) * x
+class SAGE(SAGEConv):  # type: ignore[misc]
+    """PyG's ``SAGEConv``, whose mean over the neighbours is weighted by the edges."""
 
+    propagate_type = MESSAGE_TYPES
 
-class GIN(GatheringConv):
-    """Xu et al., "How powerful are graph neural networks?", 2019: ``MLP(X + A X)``.
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__(in_channels, out_channels, aggr="sum")
 
-    The perceptron has two layers with a ReLU between them, as wide as the output.
-    """
-
-    as_torch = True
-    node_is_loop = True
-
-    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
-        super().__init__()
-        self.first = Linear(in_channels, out_channels, replicas=replicas)
-        self.second = Linear(out_channels, out_channels, replicas=replicas)
-
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """The adjacency, and loops of weight 1."""
-        return Prepared(a, torch.ones(a.num_nodes, 1, device=a.ptr.device))
-
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """``X + A X``; loops are entries of the adjacency where `node` is None."""
-        return average(x, prepared)
-
-    def combine(self, gathered: Tensor) -> Tensor:
-        """The perceptron."""
-        out: Tensor = self.second(self.first(gathered).relu())
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """New features of every node."""
+        if edge_weight is None:
+            edge_weight = x.new_ones(edge_index.size(1))
+        total = scatter(edge_weight, edge_index[1], dim_size=len(x)).clamp(min=1e-12)
+        share = edge_weight / total[edge_index[1]]
+        gathered = self.propagate(edge_index, x=(x, x), edge_weight=share)
+        out: Tensor = self.lin_l(gathered) + self.lin_r(x)
         return out
 
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Both."""
-        return [(layer.weight, layer.bias) for layer in (self.first, self.second)]
+    def message(self, x_j: Tensor, edge_weight: Tensor | None) -> Tensor:
+        """Weighted features of the neighbour."""
+        return _weighted(x_j, edge_weight)
 
 
-class SAGE(GatheringConv):
-    """Hamilton et al., "Inductive representation learning on large graphs", 2017.
-
-    ``mean of the neighbours W_1 + X W_2 + b``, the mean weighted by the edges.
-    """
-
-    as_torch = True
-
-    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
-        super().__init__()
-        self.neighbours = Linear(in_channels, out_channels, replicas=replicas)
-        self.root = Linear(in_channels, out_channels, bias=False, replicas=replicas)
-
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """The adjacency, and what turns its sums into means."""
-        return Prepared(a, a.degree().clamp(min=1e-12).reciprocal().unsqueeze(1))
-
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The mean of the neighbours, and the node itself."""
-        return beside(prepared.adjacency, x, prepared.node, first=True)
-
-    def combine(self, gathered: Tensor) -> Tensor:
-        """``X_1 W_1 + X_2 W_2 + b``, as one product."""
-        return affine(gathered, *self.layers()[0])
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """``W_1`` above ``W_2``, and ``b``."""
-        weights = self.neighbours.weight, self.root.weight
-        return [(torch.cat(weights, -2), self.neighbours.bias)]
+def _weighted(x: Tensor, weight: Tensor | None) -> Tensor:
+    return x if weight is None else x * weight.view(-1, 1).to(x.dtype)
 
 
-class Cheb(GatheringConv):
-    """Defferrard et al., "Convolutional neural networks on graphs", 2016, with ``K = 2``.
-
-    ``X W_1 - D^-1/2 A D^-1/2 X W_2 + b``: the scaled Laplacian, its largest eigenvalue taken as 2,
-    of the adjacency without loops.
-    """
-
-    def __init__(self, in_channels: int, out_channels: int, replicas: int | None = None) -> None:
-        super().__init__()
-        self.root = Linear(in_channels, out_channels, replicas=replicas)
-        self.laplacian = Linear(in_channels, out_channels, bias=False, replicas=replicas)
-
-    @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """The Laplacian's part off the diagonal."""
-        apart = (a.row != a.index).to(torch.get_default_dtype())
-        weight = apart if a.weight is None else apart * a.weight
-        turned = a.transpose() if not a.symmetric else (a.ptr, None, None)
-        ptr, _, order = turned  # PyG counts the edges that leave a node
-        degree = row_sums(weight if order is None else weight[order], ptr)
-        scale = torch.where(degree > 0, degree.clamp(min=1e-12).rsqrt(), 0)
-        weight = -scale.index_select(0, a.row) * scale.index_select(0, a.index) * weight
-        return Prepared(a.weighted(weight))
-
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The node itself, and what the Laplacian makes of it."""
-        return beside(prepared.adjacency, x)
-
-    def combine(self, gathered: Tensor) -> Tensor:
-        """``X_1 W_1 + X_2 W_2 + b``, as one product."""
-        return affine(gathered, *self.layers()[0])
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """``W_1`` above ``W_2``, and ``b``."""
-        return [(torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias)]
+def _cheb(in_channels: int, out_channels: int) -> nn.Module:
+    conv: nn.Module = ChebConv(in_channels, out_channels, K=2)
+    return conv
 
 
-def _without_loop(a: Adjacency) -> Tensor:
-    """1 for every node that has no loop, else 0."""
-    loops = (a.row == a.index).to(torch.get_default_dtype())
-    return (row_sums(loops, a.ptr) == 0).to(loops.dtype)
-
-
-CONVS: dict[str, Any] = {
+CONVS: dict[str, Callable[[int, int], nn.Module]] = {
     "GCN": GCN,
     "GIN": GIN,
-    "GAT": GAT,
-    "ChebNet": Cheb,
+    "GAT": GATConv,
+    "ChebNet": _cheb,
     "GraphSAGE": SAGE,
 }
+
+
+def make_conv(conv: ConvOption, in_channels: int, out_channels: int, level: int = 0) -> nn.Module:
+    """Convolution by name, or by a function of its two widths, for a level of the hierarchy.
+
+    Masks of PyG's explainers belong to the edges of the nodes, so that convolutions above are
+    exempt.
+    """
+    if isinstance(conv, nn.Module) or (not callable(conv) and not isinstance(conv, str)):
+        raise TypeError(
+            f"conv must be a name ({', '.join(CONVS)}) or a function of two widths, such as the "
+            f"class of a PyG convolution, got {conv!r}"
+        )
+    if isinstance(conv, str):
+        if conv not in CONVS:
+            raise ValueError(
+                f"conv must be one of {', '.join(CONVS)} or a PyG convolution, got {conv!r}"
+            )
+        conv = CONVS[conv]
+    made = conv(in_channels, out_channels)
+    for module in made.modules() if level else ():
+        if isinstance(module, MessagePassing):
+            module.explain = False
+    return made
+
+
+def run_conv(conv: nn.Module, x: Tensor, graph: LevelGraph) -> Tensor:
+    """Apply a convolution, with edge weights and attributes where its ``forward`` takes them."""
+    if isinstance(conv, GCN) and not conv.explain:
+        out: Tensor = conv(x, graph.adjacency)
+        return out
+    accepted = inspect.signature(conv.forward).parameters
+    options: dict[str, Tensor | None] = {}
+    if "edge_weight" in accepted:
+        weight = graph.edge_weight
+        options["edge_weight"] = None if weight is None else weight.to(x.dtype)
+    # PyG's attention layers without `edge_dim` refuse attributes.
+    if "edge_attr" in accepted and getattr(conv, "edge_dim", 0) is not None:
+        if graph.edge_attr is None and accepted["edge_attr"].default is inspect.Parameter.empty:
+            raise ValueError(f"{type(conv).__name__} needs edge attributes; set `data.edge_attr`")
+        options["edge_attr"] = graph.edge_attr
+    out = conv(x, graph.edge_index, **options)
+    return out

@@ -3,70 +3,51 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
-from sepool.nn.adjacency import Adjacency, pooled_adjacency
-from sepool.nn.any_conv import call_conv, make_conv
-from sepool.nn.conv_base import Conv, GatheringConv
-from sepool.nn.dropout import Dropout
-from sepool.nn.feature_table import Features
-from sepool.nn.layers import layers_norm_pool, layers_pool, layers_rows
-from sepool.nn.linear import INITS, Linear
-from sepool.nn.norm import NodeNorm
-from sepool.nn.ops import pool_relu, rows_at
-from sepool.nn.prepared import PreparedBatch
-from sepool.nn.sep_pooling import (
-    POOLED,
-    READOUTS,
-    edges_of,
-    family,
-    features_of,
-    read_along,
-    read_out,
-    reduce_to,
-)
-from sepool.pyg.hierarchy import Hierarchy, hierarchy
+from sepool.nn.blocks import dropout as dropout_layer
+from sepool.nn.blocks import read, reset
+from sepool.nn.convs import ConvOption, LevelGraph, make_conv, run_conv
+from sepool.nn.pooling import ADJACENCIES, READOUTS, readout, reduce_to
+from sepool.pyg.hierarchy import Hierarchy
 
-Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 LAYERS = 3  # convolutions in the paper
 
 
 class SEPG(nn.Module):
-    """SEP-G of Wu et al., ICML 2022 (Section 3.3): blocks of a convolution and a SEP layer.
+    """SEP-G of "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022), Section 3.3.
 
-    Every block's pooled features are read out, and a perceptron of three layers (``hidden``,
-    ``hidden / 2``, classes) sees all readouts side by side. ReLU throughout.
+    Blocks of a convolution and a SEP layer. The pooled features of every block are read out, and a
+    perceptron of three layers (``hidden``, ``hidden / 2``, classes) takes all readouts,
+    concatenated. ReLU throughout.
 
     Args:
-        in_channels: the width of the node features.
-        hidden: the width of the blocks.
-        out_channels: the number of classes.
-        height: the height of the trees.
+        in_channels: width of the node features.
+        hidden: width of the blocks.
+        out_channels: number of classes.
+        height: height of the trees.
         conv: "GCN", "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given as a
-            function of its two widths, for instance ``torch_geometric.nn.GATv2Conv``.
-        layers: how many convolutions; three as in the paper, or as many as ``height`` if that is
+            function of its two widths, for instance ``torch_geometric.nn.GATv2Conv``. Edge weights
+            and attributes are passed to convolutions that take them. With GCN two runs agree bit
+            for bit on a GPU too.
+        layers: number of convolutions; by default three as in the paper, or ``height`` if that is
             more.
-        blocks: how many of them are followed by SEP: all that the height allows, as in the paper,
-            or 2 as in the released code, where the last convolution is read out as it is.
-        reduce: how a cluster joins its members: "sum" (the paper), "mean" or "max".
-        pooled: the pooled adjacency: "weighted" (the paper) or "binary" (the released code).
+        blocks: number of convolutions that SEP follows: by default all that the height allows, as
+            in the paper; 2 in the released code, which reads out the last convolution as it is.
+        reduce: reduction over the members of a cluster: "sum" (the paper), "mean" or "max".
+        pooled: pooled adjacency: "weighted" (the paper) or "binary" (the released code).
         readout: "sum" (the paper) or "mean".
-        input_link: whether the classifier also sees the sum of the input features (in the released
-            code it does, on IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
-        norm: whether every convolution is followed by ReLU and batch normalisation (the released
-            code, with "GIN").
-        init: how linear layers start: "glorot", or "torch", as PyTorch draws them (the released
-            code; but for those of GCN, GAT and ChebNet, which PyG draws as Glorot).
-        dropout: the share dropped after each hidden layer of the perceptron.
-        replicas: how many models to hold side by side (see `sepool.nn.Linear`); None for one. A
-            batch is dealt out to them in equal parts, the first graphs to the first: all have
-            equally many graphs, and equally many nodes on every level with a convolution.
+        input_link: append the sum of the input features to the readouts (the released code, on
+            IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
+        norm: follow every convolution by ReLU and batch normalisation (the released code, with
+            "GIN").
+        init: initialisation of linear layers: "glorot", or "torch" as PyTorch and PyG draw them
+            (the released code). A convolution given as a function keeps its own.
+        dropout: dropout rate after each hidden layer of the perceptron.
 
     Example:
         >>> import sepool
@@ -85,7 +66,7 @@ class SEPG(nn.Module):
         out_channels: int,
         height: int = 3,
         *,
-        conv: str | Callable[[int, int], nn.Module] = "GCN",
+        conv: ConvOption = "GCN",
         layers: int | None = None,
         blocks: int | None = None,
         reduce: str = "sum",
@@ -95,10 +76,11 @@ class SEPG(nn.Module):
         norm: bool = False,
         init: str = "glorot",
         dropout: float = 0.0,
-        replicas: int | None = None,
     ) -> None:
         super().__init__()
+        whole_number("in_channels", in_channels, 0)
         whole_number("hidden", hidden, 2)
+        whole_number("out_channels", out_channels, 1)
         whole_number("height", height, 1)
         layers = max(LAYERS, height) if layers is None else whole_number("layers", layers, 1)
         blocks = min(layers, height) if blocks is None else whole_number("blocks", blocks, 0)
@@ -107,210 +89,58 @@ class SEPG(nn.Module):
                 f"blocks must be at most {layers} (layers) and {height} (height), got {blocks}"
             )
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
-        self.height, self.blocks, self.replicas = height, blocks, replicas
+        self.height, self.blocks, self.input_link = height, blocks, input_link
         self.reduce = one_of("reduce", reduce, ("sum", "mean", "max"))
         self.readout = one_of("readout", readout, READOUTS)
-        self.binary = one_of("pooled", pooled, POOLED) == "binary"
-        self.input_link = input_link
-        widths = [in_channels] + [hidden] * layers
+        self.binary = one_of("pooled", pooled, ADJACENCIES) == "binary"
+        widths = itertools.pairwise([in_channels] + [hidden] * layers)
         self.convs = nn.ModuleList(
-            make_conv(conv, a, b, replicas) for a, b in itertools.pairwise(widths)
+            make_conv(conv, *pair, level=min(i, blocks)) for i, pair in enumerate(widths)
         )
-        self.norms = nn.ModuleList(NodeNorm(hidden, replicas) for _ in range(layers * norm))
-        seen = hidden * layers + (in_channels if input_link else 0)
-        self.first = Linear(seen, hidden, replicas=replicas)
-        self.second = Linear(hidden, hidden // 2, replicas=replicas)
-        self.last = Linear(hidden // 2, out_channels, replicas=replicas)
-        self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
-        if one_of("init", init, INITS) == "torch":
-            self._draw_as_torch()
-
-    def _draw_as_torch(self) -> None:
-        convs = [layer for layer in self.convs if isinstance(layer, Conv) and layer.as_torch]
-        for layer in (*convs, self.first, self.second, self.last):
-            for part in layer.modules():
-                if isinstance(part, Linear):
-                    part.init = "torch"
-            layer.reset_parameters()  # type: ignore[operator]
+        self.norms = nn.ModuleList(nn.BatchNorm1d(hidden) for _ in range(layers * norm))
+        self.classifier = nn.Sequential(
+            nn.Linear(layers * hidden + in_channels * input_link, hidden),
+            nn.ReLU(),
+            dropout_layer(dropout),
+            nn.Linear(hidden, hidden // 2),
+            nn.ReLU(),
+            dropout_layer(dropout),
+            nn.Linear(hidden // 2, out_channels),
+        )
+        self._init, self._foreign = init, () if isinstance(conv, str) else ("convs",)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws new weights."""
-        for layer in (*self.convs, *self.norms, self.first, self.second, self.last):
-            layer.reset_parameters()
+        """Draw new weights."""
+        reset(self, self._init, self._foreign)
 
-    def forward(self, data: Data) -> Tensor:
-        """The logits of every graph in a batch that `AddCodingTree` prepared."""
-        x = features_of(data, self.in_channels)
-        levels = hierarchy(data)
-        if levels.height < self.blocks:
-            raise ValueError(
-                f"the model pools {self.blocks} times, the trees have height {levels.height}; "
-                f"add trees with AddCodingTree(height={self.blocks}) or more"
-            )
-        self._check_parts(levels)
-        return self.classify(self.embed(x, *edges_of(data, x), levels))
+    def forward(self, data: Data, levels: Hierarchy | None = None) -> Tensor:
+        """Logits of every graph in a batch with coding trees, from `AddCodingTree`.
 
-    def _check_parts(self, levels: Hierarchy) -> None:
-        """Replicas get equal parts of a batch; a cut through a graph would go unseen."""
-        if self.replicas is None:
-            return
-        share, rest = divmod(levels.num_graphs, self.replicas)
-        highest = min(self.blocks, len(self.convs) - 1)
-        starts = [levels.graph_ptr(level)[:: max(share, 1)] for level in range(highest + 1)]
-        if rest or any(bool((ptr.diff() != ptr[1] - ptr[0]).any()) for ptr in starts):
-            raise ValueError(
-                f"a batch for {self.replicas} replicas has equally many graphs for each, with "
-                "equally many nodes on every level with a convolution; otherwise take single models"
-            )
-
-    def embed(
-        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, levels: Hierarchy
-    ) -> Tensor:
-        """What the classifier sees of every graph."""
-        nodes = Adjacency.from_edges(edge_index, edge_weight, len(x), levels.edge_layout)
-
-        def block(i: int, level: int, x: Tensor) -> Tensor:
-            a = pooled_adjacency(levels, level, self.binary) if level else nodes
-            conv = self.convs[i]
-            if isinstance(conv, Conv):
-                x = conv(x, conv.prepare(a))
-            else:
-                edges = torch.stack([a.index, a.row]) if level else edge_index
-                x = call_conv(conv, x, edges, a.weight if level else edge_weight)
-            x = self.norms[i](x.relu()) if self.norms else x
-            return self._pooled(i, x, levels, level)
-
-        link = read_out(x, levels, 0) if self.input_link else None
-        return self.blockwise(x, levels, block, link)
-
-    def forward_prepared(self, batch: PreparedBatch) -> Tensor:
-        """The logits of every graph in a batch that is prepared already."""
-        if batch.copies is not None and self.reduce != "sum":
-            raise ValueError(f"rows that stand for several nodes can be summed, not {self.reduce}")
-
-        def block(i: int, level: int, features: Features) -> Tensor:
-            layers = self._layers(i, batch)
-            summed = i < self.blocks and self.reduce == "sum"
-            if layers and summed:
-                return self._layered(i, features, batch, level, layers)
-            copies = batch.copies_of_nodes() if i == 0 else None
-            if summed and not self.norms and self._as_replicas(i, batch):
-                return self._seen_pooled(i, features, batch, level, copies)
-            x = self._convolved(i, features, batch, level, layers)
-            if self.norms:
-                x = x if layers else x.relu()  # layers end with it
-                times = batch.times(level, x, copies) if batch.real else copies
-                x = self.norms[i](x, times)
-            if copies is not None:
-                return pool_relu(x, *family(batch.levels, level + 1), copies)
-            return self._pooled(i, x, batch.levels, level)
-
-        return self.classify(self.blockwise(batch.x, batch.levels, block, batch.link))
-
-    def _layered(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
-    ) -> Tensor:
-        """Block ``i`` where its layers and all that follows them are done in one go."""
-        source, copies = (batch.source, batch.copies) if i == 0 else (None, None)
-        seen, real = self._gathered(i, x, batch, level), batch.real[level:]
-        ptr, assignment = _in_order(batch, level)
-        if not self.norms:
-            return layers_pool(seen, layers, real, ptr, assignment, source, copies)
-        norm: Any = self.norms[i]
-        like = layers[0][0].new_empty(len(assignment), 0)
-        times = batch.times(level, like, batch.copies_of_nodes() if i == 0 else None)
-        return layers_norm_pool(seen, layers, norm, times, real[0], ptr, assignment, source)
-
-    def _seen_pooled(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, copies: Tensor | None
-    ) -> Tensor:
-        """Block ``i`` of a convolution without layers, where it is summed in one go."""
-        conv: Any = self.convs[i]
-        place = batch.prepared[level], batch.real[level], batch.source if i == 0 else None
-        out: Tensor = conv.pooled_of_replicas(x, *place, *_in_order(batch, level), copies)
-        return out
-
-    def _gathered(self, i: int, x: Features, batch: PreparedBatch, level: int) -> Features:
-        """What convolution ``i`` gathers; of the first one that may be known already."""
-        conv: Any = self.convs[i]
-        seen: Features = x if i == 0 and batch.gathered else conv.gather(x, batch.prepared[level])
-        return seen
-
-    def _convolved(
-        self, i: int, x: Features, batch: PreparedBatch, level: int, layers: Layers
-    ) -> Tensor:
-        """Convolution ``i``, or the ReLU of it."""
-        conv: Any = self.convs[i]
-        source = batch.source if i == 0 else None
-        if layers:
-            return layers_rows(
-                self._gathered(i, x, batch, level), layers, batch.real[level], source
-            )
-        out: Tensor
-        if i == 0 and batch.gathered:
-            out = conv.combine(rows_at(x, source))
-        elif self._as_replicas(i, batch):
-            out = conv.of_replicas(x, batch.prepared[level], batch.real[level], source)
-        else:
-            out = conv(rows_at(x, source), batch.prepared[level])
-        return out
-
-    def _as_replicas(self, i: int, batch: PreparedBatch) -> bool:
-        """Whether convolution ``i`` is all to be done, and for replicas with padding."""
-        known = i == 0 and batch.gathered
-        return bool(batch.real) and self.replicas is not None and not known
-
-    def _layers(self, i: int, batch: PreparedBatch) -> Layers:
-        """Those that follow what convolution ``i`` gathers, where they can be done in one go."""
-        conv = self.convs[i]
-        layers = conv.layers() if isinstance(conv, GatheringConv) and batch.real else []
-        known = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
-        return known if len(known) == len(layers) else []
-
-    def _pooled(self, i: int, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
-        """What block ``i`` makes of its convolution: ReLU, and clusters of a level above."""
-        if i < self.blocks:
-            return reduce_to(x, levels, level + 1, self.reduce, relu=True)
-        return x.relu()
-
-    def blockwise(
-        self,
-        x: Features,
-        levels: Hierarchy,
-        block: Callable[[int, int, Any], Tensor],
-        link: Tensor | None = None,
-    ) -> Tensor:
-        """All readouts, with block ``i`` on a level given as a function.
-
-        Where there are more convolutions than SEP layers, the last ones stay on one level.
+        Args:
+            data: the graph or batch.
+            levels: its hierarchy, `sepool.hierarchy` of ``data``; read where it is left out. Worth
+                keeping where one graph is used in every step.
         """
-        seen = [] if link is None else [link]
-        for i in range(len(self.convs)):
-            x = block(i, min(i, self.blocks), x)
-            place = levels, min(i + 1, self.blocks), self.readout
-            if self.replicas is None:  # whose convolutions may do anything with what they get
-                seen.append(read_out(x, *place))
-            else:
-                x, summed = read_along(x, *place)
-                seen.append(summed)
-        return torch.cat(seen, 1)
-
-    def classify(self, seen: Tensor) -> Tensor:
-        """The perceptron."""
-        first, second = self.drops
-        logits: Tensor = self.last(second(self.second(first(self.first(seen).relu())).relu()))
+        x, levels = read(data, levels, self.in_channels, self.blocks, self.blocks)
+        graph, level = LevelGraph.of_nodes(data, levels), 0
+        readouts = [readout(x, levels, 0)] if self.input_link else []
+        for i, conv in enumerate(self.convs):
+            x = run_conv(conv, x, graph)
+            if self.norms:
+                x = self.norms[i](x.relu())
+            x = x.relu()
+            if i < self.blocks:
+                level = i + 1
+                x = reduce_to(x, levels, level, self.reduce)
+                if level < len(self.convs):
+                    graph = graph.pooled(levels, level, self.binary)
+            readouts.append(readout(x, levels, level, self.readout))
+        logits: Tensor = self.classifier(torch.cat(readouts, 1))
         return logits
 
     def __repr__(self) -> str:
-        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
         return (
             f"SEPG({self.in_channels}, {self.hidden}, {self.out_channels}, height={self.height}, "
-            f"conv={type(self.convs[0]).__name__}, blocks={self.blocks}{replicas})"
+            f"conv={type(self.convs[0]).__name__}, blocks={self.blocks})"
         )
-
-
-def _in_order(batch: PreparedBatch, level: int) -> tuple[Tensor, Tensor]:
-    """Where the members of every cluster above a level begin, and the cluster of each."""
-    ptr, assignment, order = family(batch.levels, level + 1)
-    assert order is None, "nodes of replicas are in the order of their clusters"
-    return ptr, assignment

@@ -16,7 +16,7 @@ from tests.nn.graphs import (  # noqa: E402
 )
 
 from sepool.nn import Pooled, SEPooling, SEPUnpooling  # noqa: E402
-from sepool.nn.sep_pooling import read_out  # noqa: E402
+from sepool.nn.pooling import readout as read_out  # noqa: E402
 from sepool.pyg.hierarchy import hierarchy  # noqa: E402
 
 KINDS = [{}, {"directed": True}, {"weighted": True}, {"loops": True}, {"shuffled": True}]

@@ -1,0 +1,203 @@
+"""SEP and SEP-U: pooling and unpooling along a coding tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from sepool.arguments import one_of, whole_number
+from sepool.nn.segments import SparseRows, column, pool_max, pool_sum, spmm, unpool
+
+if TYPE_CHECKING:
+    from sepool.pyg.hierarchy import Hierarchy
+
+REDUCTIONS = ("sum", "mean", "max", "sym")
+ADJACENCIES = ("weighted", "binary")
+READOUTS = ("sum", "mean")
+
+
+class Pooled(NamedTuple):
+    """Result of `SEPooling`: a graph whose nodes are the clusters of a level."""
+
+    x: Tensor
+    edge_index: Tensor
+    edge_weight: Tensor | None
+    batch: Tensor
+    edge_attr: Tensor | None = None
+
+
+class SEPooling(nn.Module):
+    r"""Pooling of the nodes of a level into their clusters on the next.
+
+    From "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022), Eq. 2:
+
+    .. math::
+        \mathbf{P} = \mathbf{S} \mathbf{H}, \qquad
+        \mathbf{A}' = \mathbf{S} \mathbf{A} \mathbf{S}^{\top}
+
+    It has no weights.
+
+    Args:
+        reduce: reduction over the members of a cluster: "sum" (the paper), "mean", "max", or
+            "sym", the sum divided by the root of their number, which preserves norms.
+        pooled: "weighted" for ``S A S^T`` (the paper; the weight inside a cluster is a loop), or
+            "binary" for its pattern without loops (the authors' released code).
+
+    Example:
+        >>> import sepool
+        >>> from torch_geometric.data import Data
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = Data(x=torch.eye(4), edge_index=edges)
+        >>> levels = sepool.hierarchy(sepool.AddCodingTree(height=2)(path))
+        >>> pooled = SEPooling()(path.x, levels, level=1)
+        >>> pooled.x
+        tensor([[1., 1., 0., 0.],
+                [0., 0., 1., 1.]])
+        >>> pooled.edge_index, pooled.edge_weight
+        (tensor([[0, 0, 1, 1],
+                [0, 1, 0, 1]]), tensor([2., 1., 1., 2.]))
+    """
+
+    def __init__(self, reduce: str = "sum", pooled: str = "weighted") -> None:
+        super().__init__()
+        self.reduce = one_of("reduce", reduce, REDUCTIONS)
+        self.pooled = one_of("pooled", pooled, ADJACENCIES)
+
+    def forward(
+        self,
+        x: Tensor,
+        levels: Hierarchy,
+        level: int,
+        edge_index: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+    ) -> Pooled:
+        """Pool ``x``, one row for every node of ``level - 1``, to ``level``.
+
+        Args:
+            x: features.
+            levels: hierarchy of the graph or batch, from `sepool.hierarchy`.
+            level: level to pool to.
+            edge_index: edges of ``level - 1``; needed for ``edge_attr`` alone.
+            edge_attr: attributes of these edges, summed over the edges between two clusters.
+        """
+        _check_level(x, levels, level, below=True)
+        if not x.is_floating_point():
+            raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: x.float()")
+        binary = self.pooled == "binary"
+        edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
+        weight = None if binary else levels.weights[level - 1]
+        if edge_attr is not None:
+            if edge_index is None:
+                raise ValueError("edge_attr needs the edges that it belongs to: pass edge_index")
+            edge_attr = pool_edge_attr(edge_attr, edge_index, edges, levels, level)
+        x = reduce_to(x, levels, level, self.reduce)
+        return Pooled(x, edges, weight, levels.batch(level), edge_attr)
+
+    def __repr__(self) -> str:
+        return f"SEPooling(reduce={self.reduce!r}, pooled={self.pooled!r})"
+
+
+class SEPUnpooling(nn.Module):
+    """Features of a node's cluster for every node of the level below: ``S^T P`` (Eq. 15).
+
+    Args:
+        reduce: "sum" (the paper) copies; "mean" divides by the size of the cluster.
+
+    Example:
+        >>> import sepool
+        >>> from torch_geometric.data import Data
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> levels = sepool.hierarchy(sepool.AddCodingTree(2)(Data(edge_index=edges, num_nodes=4)))
+        >>> SEPUnpooling()(torch.tensor([[5.0], [7.0]]), levels, level=1).flatten()
+        tensor([5., 5., 7., 7.])
+    """
+
+    def __init__(self, reduce: str = "sum") -> None:
+        super().__init__()
+        self.reduce = one_of("reduce", reduce, READOUTS)
+
+    def forward(self, x: Tensor, levels: Hierarchy, level: int) -> Tensor:
+        """Unpool ``x``, one row for every cluster of ``level``, to ``level - 1``."""
+        _check_level(x, levels, level)
+        if self.reduce == "mean":
+            x = x / column(levels.sizes[level - 1], x)
+        return unpool(x, *members(levels, level))
+
+    def __repr__(self) -> str:
+        return f"SEPUnpooling(reduce={self.reduce!r})"
+
+
+def members(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Assignment between a level and the one below, as `sepool.nn.segments.pool_sum` takes it."""
+    order = levels.order if level == 1 else None
+    return levels.ptr(level), levels.assignment(level), order
+
+
+def reduce_to(x: Tensor, levels: Hierarchy, level: int, reduce: str) -> Tensor:
+    """Reduction over the members of every cluster of ``level`` (see `SEPooling`)."""
+    if reduce == "max":
+        return pool_max(x, *members(levels, level))
+    total = pool_sum(x, *members(levels, level))
+    if reduce == "mean":
+        total = total / column(levels.sizes[level - 1].clamp(min=1), x)
+    if reduce == "sym":
+        total = total * inverse_root_sizes(levels, level, x)
+    return total
+
+
+def inverse_root_sizes(levels: Hierarchy, level: int, x: Tensor) -> Tensor:
+    """One over the root of the cluster sizes, as factors of the rows of ``x``."""
+    sizes = levels.sizes[level - 1].clamp(min=1)
+    return column(sizes.to(torch.promote_types(x.dtype, torch.float32)).rsqrt(), x)
+
+
+def readout(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Tensor:
+    """Sum or mean over the nodes of a level, for every graph."""
+    if level == levels.height:  # one root a graph
+        return x
+    ptr = levels.graph_ptr(level)
+    total = pool_sum(x, ptr, levels.batch(level))
+    return total / column(ptr.diff().clamp(min=1), x) if reduce == "mean" else total
+
+
+def pool_edge_attr(
+    edge_attr: Tensor, edge_index: Tensor, pooled_index: Tensor, levels: Hierarchy, level: int
+) -> Tensor:
+    """Sum of the attributes of all edges between two clusters, for every pooled edge.
+
+    Args:
+        edge_attr: attributes of the edges of ``level - 1``.
+        edge_index: these edges.
+        pooled_index: the pooled edges of ``level``, sorted by row and column.
+        levels: the hierarchy.
+        level: the level of the clusters.
+    """
+    if not edge_attr.is_floating_point():
+        raise ValueError(
+            f"edge_attr must hold floating-point numbers to be pooled, got {edge_attr.dtype}: "
+            "data.edge_attr.float()"
+        )
+    clusters = levels.num_clusters(level)
+    row, col = levels.assignment(level)[edge_index]
+    cell, pooled = row * clusters + col, pooled_index[0] * clusters + pooled_index[1]
+    place = torch.searchsorted(pooled, cell)
+    # Edges that are pooled into none (loops, where loops are left out) get a cell of their own.
+    known = pooled[place.clamp(max=len(pooled) - 1)] == cell if len(pooled) else cell < 0
+    place = place.masked_fill(~known, len(pooled))
+    place, order = place.sort(stable=True)
+    ptr = torch._convert_indices_from_coo_to_csr(place, len(pooled) + 1)
+    inverse = torch.empty_like(order).index_copy_(0, order, place)
+    return spmm(SparseRows(ptr, order), SparseRows(None, inverse), edge_attr)[:-1]
+
+
+def _check_level(x: Tensor, levels: Hierarchy, level: int, below: bool = False) -> None:
+    """Raise where a level does not exist, or the rows are not those of it or the one below."""
+    if not hasattr(levels, "num_clusters"):
+        raise TypeError(f"levels must be what sepool.hierarchy(data) gives, got {type(levels)}")
+    rows = whole_number("level", level, 1, levels.height) - below
+    if not torch.compiler.is_compiling() and len(x) != levels.num_clusters(rows):
+        raise ValueError(
+            f"x has {len(x)} rows, but level {rows} has {levels.num_clusters(rows)} nodes"
+        )
