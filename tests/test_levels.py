@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -122,7 +123,7 @@ class TestLabelsByNode:
         found = CodingTree.from_levels(graph, [{("c", 1), ("c", 2)}, {"x", 7}])
         assert found.labels(1).tolist() == [0, 0, 1, 1]
         assert found.communities(1, graph) == [{("c", 1), ("c", 2)}, {"x", 7}]
-        assert found.communities(1) == [{"('c', 1)", "('c', 2)"}, {"x", "7"}]
+        assert found.communities(1) == [{("c", 1), ("c", 2)}, {"x", 7}]
 
     @pytest.mark.parametrize(
         ("labels", "message"),
@@ -138,8 +139,20 @@ class TestLabelsByNode:
         with pytest.raises(ValueError, match=message):
             CodingTree.from_levels(bridge, labels)
 
-    def test_names_that_two_nodes_have(self):
-        nx = pytest.importorskip("networkx")
+    def test_from_levels_names_equal_as_text_are_told_apart(self):
         graph = nx.Graph([(1, "1"), ("1", 2)])
+        tree = CodingTree.from_levels(graph, [{1}, {"1", 2}])
+        assert tree.labels(1).tolist() == [0, 1, 1]
+        assert tree.communities(1) == [{1}, {"1", 2}]
+
+    def test_from_levels_repeated_names_are_refused(self):
+        graph = pytest.importorskip("igraph").Graph([(0, 1), (1, 2)])
+        graph.vs["name"] = ["a", "b", "a"]
         with pytest.raises(ValueError, match="two nodes have the same name"):
-            CodingTree.from_levels(graph, [{1, "1"}, {2}])
+            CodingTree.from_levels(graph, [{"a"}, {"b"}])
+
+    def test_from_levels_masked_labels_are_refused(self):
+        labels = np.ma.array([0, 1, 1], mask=[0, 0, 1])
+        for form in (labels, [labels], [[0, 1, 2], labels]):
+            with pytest.raises(ValueError, match="labels have masked entries"):
+                CodingTree.from_levels([(0, 1), (1, 2)], form)

@@ -85,7 +85,7 @@ def test_to_networkx(tree):
         "boundary": 1,
         "entropy": pytest.approx(1 / 14),
     }
-    assert digraph.nodes[0, 4]["name"] == "4"
+    assert digraph.nodes[0, 4]["name"] == 4
     assert sum(bits for _, bits in digraph.nodes(data="entropy")) == pytest.approx(tree.entropy)
 
 
@@ -116,12 +116,37 @@ def test_communities(tree):
     assert tree.communities(2, [5, 4, 3, 2, 1, 0]) == [{5, 4, 3}, {2, 1, 0}]
 
 
+def test_communities_names_equal_as_text_are_told_apart():
+    graph = nx.Graph([(1, "1"), ("1", 2), (2, 10)])
+    tree = CodingTree.from_levels(graph, [{1, "1"}, {2, 10}])
+    assert tree.names == (1, "1", 2, 10)
+    assert tree.communities(1) == [{1, "1"}, {2, 10}]
+    with pytest.raises(ValueError, match="these nodes in another order, 1 first"):
+        tree.communities(1, ["1", 1, 2, 10])
+
+
+@pytest.mark.parametrize("text", ["10 20\n20 30\n", "30 20 0.5\n10 20 1\n"])
+def test_communities_integers_of_a_file_stay_integers(write, text):
+    communities = sepool.coding_tree(write(text)).communities(1)
+    assert set().union(*communities) == {10, 20, 30}
+
+
+def test_communities_repeated_names_are_refused(bridge):
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph(bridge)
+    graph.vs["name"] = list("abcdea")
+    tree = sepool.coding_tree(graph)
+    with pytest.raises(ValueError, match="several nodes have the name 'a'; pass others as nodes"):
+        tree.communities(1)
+    assert tree.communities(1, "abcdef") == [set("abc"), set("def")]
+
+
 def test_nodes_in_another_order():
     graph = nx.Graph([(0, 2), (2, 1), (1, 0), (1, 3), (3, 4), (4, 5), (5, 3)])
     of_rows = sepool.coding_tree(nx.to_scipy_sparse_array(graph))  # in the order of the graph
     assert of_rows.communities(1, graph) == [{0, 1, 2}, {3, 4, 5}]
     of_ids = sepool.coding_tree(np.array(graph.edges))  # in the order of numbers
-    with pytest.raises(ValueError, match="the tree is of another graph: where it has the node '1'"):
+    with pytest.raises(ValueError, match="the tree is of another graph: where it has the node 1,"):
         of_ids.communities(1, graph)
     named = sepool.coding_tree(nx.relabel_nodes(graph, dict(enumerate("abcdef"))))
     with pytest.raises(ValueError, match="these nodes in another order, 'a' first; leave them out"):

@@ -1,13 +1,14 @@
-"""From labels to the levels of a coding tree: a clustering from elsewhere, checked and measured."""
+"""Levels of a coding tree from labels: checks, nesting, volumes and boundaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sepool.graph.edges import refuse_masked
 from sepool.graph.graph import Graph
 
 if TYPE_CHECKING:
@@ -18,40 +19,40 @@ MISSING = object()
 
 
 def as_levels(labels: Any, graph: Graph) -> list[NDArray[Any]]:
-    """One array of labels a level, each as long as the graph has nodes."""
-    num_nodes = graph.num_nodes
-    levels = [_by_node(level, graph) for level in _apart(labels)]
+    """Return one array of labels a level, each with one label a node."""
+    levels = [_by_node(level, graph) for level in _split(labels)]
     for i, level in enumerate(levels, 1):
         if level.dtype.kind not in "iubU":
             raise TypeError(
                 f"labels must be integers or strings, one a node, got {level.dtype} on level {i}"
             )
-        if level.shape != (num_nodes,):
+        if level.shape != (graph.num_nodes,):
             raise ValueError(
-                f"expected {num_nodes} labels, one a node, got shape {level.shape} on level {i}"
+                f"expected {graph.num_nodes} labels, one a node, got shape {level.shape} on level "
+                f"{i}"
             )
     return levels
 
 
-def _apart(labels: Any) -> list[Any]:
-    """The levels of what may be one level or several."""
+def _split(labels: Any) -> list[Any]:
+    """Return a list of levels, of one level or several."""
     labels = _listed(labels)
     if isinstance(labels, Mapping) or _are_communities(labels):
         return [labels]
     rows = labels if isinstance(labels, list) else np.atleast_1d(labels)
-    first = _listed(rows[0]) if len(rows) else []  # a look at all would take long
+    first = _listed(rows[0]) if len(rows) else []  # the first alone: there may be millions
     several = isinstance(first, (Mapping, list)) or np.ndim(first) > 0
     return [_listed(row) for row in rows] if several else [rows]
 
 
 def _listed(labels: Any) -> Any:
-    """Clusterings of igraph and leidenalg by their labels, and what networkx yields as a list."""
+    """Return the labels of igraph and leidenalg clusterings, and iterators of networkx as lists."""
     labels = getattr(labels, "membership", labels)
     return list(labels) if isinstance(labels, (tuple, ValuesView, Iterator)) else labels
 
 
 def _are_communities(level: Any) -> bool:
-    """Whether a level is given as networkx does: a list of sets of nodes."""
+    """Return True for a list of sets of nodes, the communities of networkx."""
     return (
         isinstance(level, list)
         and len(level) > 0
@@ -60,32 +61,36 @@ def _are_communities(level: Any) -> bool:
 
 
 def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
-    """The labels of one level in the order of the nodes, also where it is told node by node."""
+    """Return the labels of one level in the order of the nodes."""
     if isinstance(level, Mapping):
-        told = list(level.items())
+        pairs = list(level.items())
     elif _are_communities(level):
-        told = [(node, cluster) for cluster, part in enumerate(level) for node in part]
+        pairs = [(node, cluster) for cluster, part in enumerate(level) for node in part]
     else:
+        refuse_masked(level, "labels")
         return np.asarray(level)
     names = range(graph.num_nodes) if graph.names is None else graph.names
-    place = {name: i for i, name in enumerate(names)}
-    if len(place) < graph.num_nodes:
+    index = {name: i for i, name in enumerate(names)}
+    if len(index) < graph.num_nodes:
         raise ValueError("two nodes have the same name; give labels in the order of the nodes")
-    found: list[Any] = [MISSING] * graph.num_nodes
-    for node, label in told:
-        i = place.get(node if graph.names is None else str(node))
+    out: list[Any] = [MISSING] * graph.num_nodes
+    for node, label in pairs:
+        i = index.get(node)
         if i is None:
-            raise ValueError(f"the labels have a node {node!r}, which is not in the graph")
-        if found[i] is not MISSING:
-            raise ValueError(f"node {node!r} has two labels, {found[i]!r} and {label!r}")
-        found[i] = label
-    if MISSING in found:
-        raise ValueError(f"node {names[found.index(MISSING)]!r} has no label")
-    return np.asarray(found)
+            raise ValueError(
+                f"the labels have a node {node!r}, which is not in the graph; its nodes have names "
+                f"like {names[0]!r}"
+            )
+        if out[i] is not MISSING:
+            raise ValueError(f"node {node!r} has two labels, {out[i]!r} and {label!r}")
+        out[i] = label
+    if MISSING in out:
+        raise ValueError(f"node {names[out.index(MISSING)]!r} has no label")
+    return np.asarray(out)
 
 
 def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[np.int64]]:
-    """The parents of every level, its clusters numbered so that siblings stand side by side."""
+    """Return the parents of every level, its clusters numbered so that siblings are adjacent."""
     above = np.zeros(num_nodes, np.int64)  # the cluster of every node on the level above
     assignments = []
     for i in reversed(range(len(levels))):
@@ -106,7 +111,7 @@ def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[n
 def volumes_and_boundaries(
     graph: Graph, assignments: list[NDArray[np.int64]]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """The volumes and boundaries of every level; an edge counts as long as its ends are apart."""
+    """Return the volumes and boundaries of every level, leaves first."""
     u: NDArray[Any]
     v: NDArray[Any]
     u, v, w = graph.edges()
@@ -122,10 +127,9 @@ def volumes_and_boundaries(
 
 
 def check_graph(tree: CodingTree, graph: Graph) -> None:
-    """Sees whether a tree can be of a graph.
+    """Fail if a tree is of another graph: other names, another number or order of nodes.
 
-    Raises:
-        ValueError: it is of another: the nodes are not as many, or have other names.
+    Names that are the same as text agree, since tree files of version 1 hold text alone.
 
     Example:
         >>> import sepool
@@ -137,24 +141,33 @@ def check_graph(tree: CodingTree, graph: Graph) -> None:
         raise ValueError(
             f"the tree has {tree.num_nodes} leaves, but the graph has {graph.num_nodes} nodes"
         )
-    numbers = tuple(map(str, range(tree.num_nodes)))
-    pair = tree.names or numbers, graph.names or numbers
+    numbers = tuple(range(tree.num_nodes))
+    names, others = tree.names or numbers, graph.names or numbers
     if tree.names and graph.names:
-        other_nodes = pair[0] != pair[1]
-    else:  # places count, unless names and degrees tell otherwise
-        apart = not np.allclose(tree.volumes(0), graph.degrees())
-        other_nodes = in_another_order(*pair) and apart
-    if other_nodes:
-        mine, other = next((a, b) for a, b in zip(*pair, strict=True) if a != b)
+        differ = not _same_names(names, others)
+    else:  # the order of nodes decides, unless names and degrees contradict it
+        contradiction = not np.allclose(tree.volumes(0), graph.degrees())
+        differ = contradiction and in_another_order(names, others)
+    if differ:
+        pairs = [pair for pair in zip(names, others, strict=True) if pair[0] != pair[1]]
+        name, other = next((pair for pair in pairs if str(pair[0]) != str(pair[1])), pairs[0])
         raise ValueError(
-            f"the tree is of another graph: where it has the node {mine!r}, the graph has {other!r}"
+            f"the tree is of another graph: where it has the node {name!r}, the graph has {other!r}"
         )
 
 
-def in_another_order(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two lists have the same names, but at other places.
+def _same_names(names: Sequence[Hashable], others: Sequence[Hashable]) -> bool:
+    """Return True for equal names, also as text where text tells all nodes apart."""
+    texts = list(map(str, names))
+    return names == others or (texts == list(map(str, others)) and len(set(texts)) == len(texts))
+
+
+def in_another_order(names: Iterable[Hashable], others: Iterable[Hashable]) -> bool:
+    """Return True if two lists hold the same names, or the same as text, in another order.
 
     >>> in_another_order("012", "120"), in_another_order("012", "012"), in_another_order("01", "ab")
     (True, False, False)
     """
-    return list(names) != list(others) and set(names) == set(others)
+    one, other = list(names), list(others)
+    texts = list(map(str, one)), list(map(str, other))
+    return any(a != b and set(a) == set(b) for a, b in ((one, other), texts))

@@ -1,18 +1,17 @@
-"""The coding tree: a hierarchy of clusters over the nodes of a graph, in flat arrays."""
+"""The coding tree: a hierarchy of clusters of the nodes of a graph, in flat arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
-from sepool.extras import needs
-from sepool.files.atomic import StrPath
-from sepool.files.tree import TreeFields, TreeFormatError, read_tree, write_tree
+from sepool.graph.edges import Names
 from sepool.graph.graph import as_graph
 from sepool.graph.readers import reader
 from sepool.levels import (
@@ -24,22 +23,25 @@ from sepool.levels import (
     volumes_and_boundaries,
 )
 
+if TYPE_CHECKING:
+    from sepool.files.atomic import StrPath
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CodingTree:
     """A coding tree; `sepool.coding_tree` builds one, `from_levels` takes one from elsewhere.
 
     Level 0 are the nodes of the graph, level ``height`` is the root, and every node of a level has
-    its parent on the next. Clusters are numbered so that siblings are neighbours.
+    its parent on the next. Clusters are numbered so that siblings are adjacent.
 
     Attributes:
-        counts: how many nodes each level has.
+        counts: number of nodes on each level.
         parent: the parent of every node but the root, as its number on the next level; flat, level
             after level.
         volume: the sum of the degrees below every node, flat.
         boundary: the weight of the edges that leave every node, flat.
         entropy: the structural entropy of the graph on this tree, in bits.
-        names: what the nodes are called, or None if they are simply 0, 1, 2, ...
+        names: the labels of the graph's nodes, or None for 0, 1, 2, ...
 
     Example:
         >>> import sepool
@@ -56,31 +58,36 @@ class CodingTree:
     volume: NDArray[np.float64]
     boundary: NDArray[np.float64]
     entropy: float
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
 
     @property
     def height(self) -> int:
-        """The level of the root; every node of the graph is this deep."""
+        """Level of the root, and depth of every node of the graph."""
         return len(self.counts) - 1
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes the graph has."""
+        """Number of nodes of the graph."""
         return self.counts[0]
 
     def num_clusters(self, level: int) -> int:
-        """How many nodes the tree has on a level."""
+        """Return the number of tree nodes on a level."""
         return self.counts[self._level(level)]
 
     def assignment(self, level: int) -> NDArray[np.int32]:
-        """The cluster on this level of every node of the level below (``S`` of the paper)."""
+        """Return the cluster on this level of every node on the level below, the paper's ``S``."""
         return self.parent[self._slice(self._level(level, lowest=1) - 1)].copy()
 
     def labels(self, level: int) -> NDArray[np.int32]:
-        """The cluster on this level of every node of the graph, in the order of its nodes.
+        """Return the cluster on this level of every node of the graph, in the order of its nodes.
 
-        Those of a networkx graph are in the order of ``list(graph)``: ``dict(zip(graph,
-        tree.labels(1)))`` has the cluster of each.
+        Nodes of a networkx graph are in the order of ``list(graph)``.
+
+        Example:
+            >>> import networkx as nx, sepool
+            >>> graph = nx.Graph(["ab", "cd"])
+            >>> dict(zip(graph, sepool.coding_tree(graph).labels(1).tolist()))
+            {'a': 0, 'b': 0, 'c': 1, 'd': 1}
         """
         labels = np.arange(self.num_nodes, dtype=np.int32)
         for above in range(1, self._level(level) + 1):
@@ -88,11 +95,11 @@ class CodingTree:
         return labels
 
     def cluster_sizes(self, level: int) -> NDArray[np.int64]:
-        """How many nodes of the graph every cluster of this level holds."""
+        """Return the number of graph nodes in every cluster of this level."""
         return np.bincount(self.labels(level))
 
     def members(self, level: int, cluster: int) -> NDArray[np.int64]:
-        """The nodes of the graph in one cluster.
+        """Return the numbers of the graph nodes in one cluster.
 
         Example:
             >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).members(1, 1)
@@ -102,50 +109,53 @@ class CodingTree:
         return np.flatnonzero(self.labels(level) == cluster)
 
     def communities(self, level: int, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
-        """The clusters of this level as sets of nodes, which is how networkx has communities.
+        """Return the clusters of this level as sets of nodes, the communities of networkx.
 
         Args:
             level: of the clusters.
-            nodes: the nodes in their order, such as the networkx graph itself; by default their
-                `names`, or 0, 1, 2, ... where they have none.
+            nodes: other names of the nodes, in their order; by default `names`, or 0, 1, 2, ...
+
+        Raises:
+            ValueError: two nodes have the same name, or the names are those of the tree in another
+                order.
 
         Example:
             >>> import networkx as nx, sepool
             >>> graph = nx.Graph(["ab", "bc", "ca", "cd", "de", "ef", "fd"])
-            >>> found = sepool.coding_tree(graph).communities(1, graph)
-            >>> [sorted(community) for community in found]
+            >>> communities = sepool.coding_tree(graph).communities(1)
+            >>> [sorted(community) for community in communities]
             [['a', 'b', 'c'], ['d', 'e', 'f']]
-            >>> round(nx.community.modularity(graph, found), 3)
+            >>> round(nx.community.modularity(graph, communities), 3)
             0.357
         """
-        if nodes is None:
-            nodes = range(self.num_nodes) if self.names is None else self.names
-        called = list(nodes)
-        if len(called) != self.num_nodes:
-            raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(called)}")
-        if self.names and in_another_order(self.names, list(map(str, called))):
+        labels = list(self._names() if nodes is None else nodes)
+        if len(labels) != self.num_nodes:
+            raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(labels)}")
+        if self.names and in_another_order(self.names, labels):
             raise ValueError(
                 f"the tree has these nodes in another order, {self.names[0]!r} first; leave them "
                 "out to have its own"
             )
-        numbers = list(map(str, range(self.num_nodes)))
-        if reader(type(nodes)) and in_another_order(numbers, list(map(str, called))):
+        if reader(type(nodes)) and in_another_order(range(self.num_nodes), labels):
             check_graph(self, as_graph(nodes, symmetrise=True))
-        found: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
-        for node, cluster in zip(called, self.labels(level).tolist(), strict=True):
-            found[cluster].add(node)
-        return found
+        if len(set(labels)) < len(labels):
+            twice = next(name for name, count in Counter(labels).items() if count > 1)
+            raise ValueError(f"several nodes have the name {twice!r}; pass others as nodes")
+        communities: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
+        for name, cluster in zip(labels, self.labels(level).tolist(), strict=True):
+            communities[cluster].add(name)
+        return communities
 
     def volumes(self, level: int) -> NDArray[np.float64]:
-        """The sum of the degrees in every cluster of this level."""
+        """Return the sum of the degrees in every cluster of this level."""
         return self.volume[self._slice(self._level(level))].copy()
 
     def boundaries(self, level: int) -> NDArray[np.float64]:
-        """The weight of the edges that leave every cluster of this level."""
+        """Return the weight of the edges that leave every cluster of this level."""
         return self.boundary[self._slice(self._level(level))].copy()
 
     def contributions(self, level: int) -> NDArray[np.float64]:
-        """What every node of this level adds to the entropy, in bits (Eq. 3 of the paper).
+        """Return the share of every node of this level in the entropy, in bits (Eq. 3).
 
         A node of volume ``v`` and boundary ``g`` adds ``g / V log2(p / v)``, where ``p`` and ``V``
         are the volumes of its parent and of the root; the root adds nothing.
@@ -159,19 +169,20 @@ class CodingTree:
             volume, boundary = self.volumes(level), self.boundaries(level)
             above = self.volumes(level + 1)[self.assignment(level + 1)]
             some = boundary > 0  # a node without edges may have no volume
-            bits[some] = boundary[some] / self.volume[-1] * np.log2(above[some] / volume[some])
+            ratio = above[some] / volume[some]
+            bits[some] = boundary[some] / self.volume[-1] * np.log2(ratio)
         return bits
 
     @classmethod
     def from_levels(cls, graph: Any, labels: Labels) -> CodingTree:
-        """The coding tree of a clustering from elsewhere; its height is the number of levels + 1.
+        """Return the coding tree of any nested clustering; its height is the number of levels + 1.
 
         Args:
             graph: anything `sepool.as_graph` takes.
             labels: the cluster of every node, integers or strings, in the order of the nodes; or a
-                dictionary from nodes to clusters; or a list of sets of nodes, as networkx has
-                communities; or a clustering of igraph or leidenalg; or a list of any of these,
-                finest first, each nested in the next. Clusters are renumbered.
+                dictionary from nodes to clusters; or a list of sets of nodes, the communities of
+                networkx; or a clustering of igraph or leidenalg; or a list of any of these, finest
+                first, each nested in the next. Clusters are renumbered.
 
         Raises:
             ValueError: the labels do not fit the graph, or are not nested.
@@ -196,11 +207,20 @@ class CodingTree:
         return replace(tree, entropy=tree._sum_of_contributions())
 
     def to_networkx(self) -> Any:
-        """A ``networkx.DiGraph`` from parents to children, whose nodes are ``(level, index)``.
+        """Return a ``networkx.DiGraph`` from parents to children, with nodes ``(level, index)``.
 
         Nodes have the attributes ``level``, ``volume``, ``boundary``, ``entropy`` (their share of
         it) and, on level 0, ``name``.
+
+        Example:
+            >>> digraph = CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).to_networkx()
+            >>> digraph.nodes[1, 0]
+            {'level': 1, 'volume': 2.0, 'boundary': 0.0, 'entropy': 0.0}
+            >>> list(digraph.successors((1, 0)))
+            [(0, 0), (0, 1)]
         """
+        from sepool.extras import needs
+
         with needs("", "to_networkx"):
             import networkx as nx
 
@@ -216,17 +236,23 @@ class CodingTree:
             if level < self.height:
                 up = enumerate(self.assignment(level + 1).tolist())
                 digraph.add_edges_from(((level + 1, p), (level, i)) for i, p in up)
-        for i in range(self.num_nodes):
-            digraph.nodes[0, i]["name"] = str(i) if self.names is None else self.names[i]
+        for i, name in enumerate(self._names()):
+            digraph.nodes[0, i]["name"] = name
         return digraph
 
     def save(self, path: StrPath) -> None:
-        """Writes a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all."""
+        """Write a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all.
+
+        Raises:
+            TypeError: the name of a node is neither a string nor a number nor a tuple of these.
+        """
+        from sepool.files.tree import TreeFields, write_tree
+
         write_tree(path, TreeFields(*(getattr(self, name) for name in TreeFields._fields)))
 
     @classmethod
     def load(cls, path: StrPath) -> CodingTree:
-        """Reads a tree that `save` wrote; nothing in the file is executed.
+        """Read a tree that `save` wrote; nothing in the file is executed.
 
         Raises:
             sepool.TreeFormatError: the file is truncated, or not a tree.
@@ -240,6 +266,8 @@ class CodingTree:
             ...     CodingTree.load(Path(folder, "tree.json"))
             CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
+        from sepool.files.tree import TreeFormatError, read_tree
+
         tree = cls(*read_tree(path))
         bits = tree._sum_of_contributions()
         if abs(bits - tree.entropy) > 1e-6 * max(1, bits):
@@ -249,9 +277,10 @@ class CodingTree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CodingTree):
             return NotImplemented
-        alike = (self.counts, self.names) == (other.counts, other.names)
+        if (self.counts, self.names) != (other.counts, other.names):
+            return False
         arrays = ("parent", "volume", "boundary")
-        return alike and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
+        return all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
 
     def __hash__(self) -> int:
         return hash((tuple(self.counts), np.asarray(self.parent, np.int32).tobytes()))
@@ -261,6 +290,9 @@ class CodingTree:
             f"CodingTree(height={self.height}, nodes={self.num_nodes}, "
             f"clusters={list(self.counts)}, entropy={self.entropy:.4f})"
         )
+
+    def _names(self) -> Sequence[Hashable]:
+        return range(self.num_nodes) if self.names is None else self.names
 
     def _sum_of_contributions(self) -> float:
         return float(sum(self.contributions(level).sum() for level in range(self.height)))

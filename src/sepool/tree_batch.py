@@ -1,4 +1,4 @@
-"""The coding trees of many graphs, in one set of arrays."""
+"""The coding trees of many graphs in one set of arrays."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.graph.edges import Names
 from sepool.tree import CodingTree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeBatch(Sequence[CodingTree]):
-    """The coding trees of many graphs in one set of arrays; trees are cut out when asked for.
+    """The coding trees of many graphs in one set of arrays; an index returns a `CodingTree`.
 
     Attributes:
-        counts: how many nodes each level has, one row a tree.
+        counts: number of nodes on each level, one row a tree.
         parent: as in `CodingTree`, tree after tree.
         volume: as in `CodingTree`, tree after tree, in units of the tree's graph.
         boundary: as in `CodingTree`, tree after tree, in units of the tree's graph.
         entropy: the entropy of every tree, in bits.
-        unit: what a unit is worth in every graph.
-        starts: where every tree begins in ``parent``, and where in ``volume`` and ``boundary``.
-        names: what the nodes of every graph are called.
+        unit: the weight of a unit in every graph.
+        starts: the start of every tree in ``parent``, and in ``volume`` and ``boundary``.
+        names: the names of the nodes of every graph.
 
     Example:
         >>> import sepool
@@ -44,11 +45,11 @@ class TreeBatch(Sequence[CodingTree]):
     entropy: NDArray[np.float64]
     unit: NDArray[np.float64]
     starts: NDArray[np.int64]
-    names: tuple[tuple[str, ...] | None, ...] | None = None
+    names: tuple[Names | None, ...] | None = None
 
     @property
     def height(self) -> int:
-        """The height of every tree."""
+        """Height of every tree."""
         return int(self.counts.shape[1]) - 1
 
     def __len__(self) -> int:

@@ -5,7 +5,9 @@ import json
 import os
 import pickle
 import zipfile
+from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ def tree(bridge) -> CodingTree:
 
 
 def assert_same(a: CodingTree, b: CodingTree) -> None:
-    assert (a.counts, a.entropy, a.names) == (b.counts, b.entropy, b.names)
+    assert (a.counts, a.entropy, repr(a.names)) == (b.counts, b.entropy, repr(b.names))
     for x, y in ((a.parent, b.parent), (a.volume, b.volume), (a.boundary, b.boundary)):
         assert x.dtype == y.dtype
         assert x.tolist() == y.tolist()
@@ -35,13 +37,36 @@ def test_what_is_saved_is_loaded(tmp_path_factory, suffix, data):
     n = data.draw(st.integers(1, 12))
     node = st.integers(0, n - 1)
     edges = data.draw(st.lists(st.tuples(node, node, st.floats(0.001, 1000))))
-    names = data.draw(st.none() | st.lists(st.text(), min_size=n, max_size=n).map(tuple))
+    label = st.text() | st.integers() | st.booleans() | st.none() | st.floats(-9, 9)
+    label |= st.tuples(label, label)
+    names = data.draw(st.none() | st.lists(label, min_size=n, max_size=n).map(tuple))
     graph = sepool.as_graph(edges, num_nodes=n)
     tree = CodingTree.from_levels(graph, [[i // 2 for i in range(n)]])
     tree = CodingTree(tree.counts, tree.parent, tree.volume, tree.boundary, tree.entropy, names)
     path = tmp_path_factory.mktemp("tree") / f"tree{suffix}"
     tree.save(path)
     assert_same(CodingTree.load(path), tree)
+
+
+@SUFFIXES
+def test_save_nodes_of_networkx_come_back(tmp_path, suffix):
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 3), 1)
+    for nodes in (graph, nx.grid_2d_graph(2, 3), nx.Graph([(1, "1"), (np.int64(7), "None")])):
+        tree = sepool.coding_tree(nodes)
+        tree.save(tmp_path / f"tree{suffix}")
+        loaded = CodingTree.load(tmp_path / f"tree{suffix}")
+        assert loaded == tree
+        assert loaded.communities(1) == tree.communities(1)
+
+
+@SUFFIXES
+@pytest.mark.parametrize("node", [frozenset("a"), float("inf"), object, (1, b"b")])
+def test_save_a_node_that_no_file_holds_is_named(tmp_path, suffix, node):
+    tree = sepool.coding_tree(nx.Graph([(0, node), (node, 2)]))
+    with pytest.raises(TypeError, match=r"a tree file cannot hold the node .*; names must be"):
+        tree.save(tmp_path / f"tree{suffix}")
+    assert os.listdir(tmp_path) == []
+    replace(tree, names=tuple(map(str, tree.names))).save(tmp_path / f"tree{suffix}")
 
 
 @SUFFIXES
@@ -190,7 +215,7 @@ REMOVED = object()
         (
             "parent",
             [0, 0, 1, 2, 3, 3, 0, 1, 0, 1, 0, 0],
-            "siblings are not side by side on level 1",
+            "siblings are not adjacent on level 1",
         ),
         ("parent", [0, 0, 1, 2, 2, 3, 0, 0, 1, 1, 0, 0], "volumes on level 1 are not those of"),
         ("parent", [[0, 0], [1]], "parent must be a flat list of numbers"),
@@ -207,8 +232,8 @@ REMOVED = object()
         ("entropy", 10**400, "entropy must be a finite number, got 1000"),
         ("entropy", REMOVED, "entropy must be a finite number, got None"),
         ("names", ["a", "b"], "expected 6 names, one a node, got 2"),
-        ("names", [1, 2, 3, 4, 5, 6], "names must be a list of strings"),
-        ("names", "abcdef", "names must be a list of strings"),
+        ("names", [{}, 2, 3, 4, 5, 6], "names must be strings, numbers, null or lists of these"),
+        ("names", "abcdef", "names must be a list, or null, got a str"),
     ],
 )
 def test_fields_that_make_no_tree(tmp_path, tree, field, value, message):

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
+from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from tests.shapes import same
 
-from sepool import Graph, as_graph
+from sepool import Graph, as_graph, as_graph_batch
 
 
 def test_rows_are_sorted_and_hold_both_directions():
@@ -198,3 +201,79 @@ def test_files_are_graphs(tmp_path):
     path.write_bytes(gzip.compress(b"a b\nb c 2\n"))
     assert as_graph(path).names == as_graph(str(path)).names == ("a", "b", "c")
     assert as_graph(path, weight=None).total_volume == 4
+
+
+class TestMasked:
+    """Masked entries would be read like any others."""
+
+    EDGES = np.ma.array([[0, 1], [1, 2], [2, 3]], mask=[[0, 0], [0, 0], [0, 1]])
+    WEIGHTS = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+
+    @pytest.mark.parametrize("read", [as_graph, lambda edges: as_graph_batch([edges, edges])])
+    @pytest.mark.parametrize("form", [lambda edges: edges, list, lambda edges: (edges, [1, 2, 3])])
+    def test_as_graph_masked_edges_are_refused(self, read, form):
+        with pytest.raises(ValueError, match="edges have masked entries; leave them out first"):
+            read(form(self.EDGES))
+
+    def test_as_graph_masked_weights_are_refused(self):
+        with pytest.raises(ValueError, match="edge weights have masked entries"):
+            as_graph((self.EDGES.data, self.WEIGHTS))
+
+    def test_as_graph_the_remedy_for_masked_edges_works(self):
+        edges = self.EDGES
+        remedy = edges[~np.ma.getmaskarray(edges).any(axis=1)].data
+        assert as_graph(remedy).num_edges == 2
+
+    def test_as_graph_nothing_masked_is_read(self):
+        assert as_graph(np.ma.array([[0, 1], [1, 2], [2, 3]])).num_edges == 3
+
+    def test_graph_masked_fields_are_refused(self):
+        indices = np.ma.array(np.array([1, 0], np.int32), mask=[0, 1])
+        with pytest.raises(ValueError, match="indices have masked entries"):
+            Graph(np.array([0, 1, 2], np.int64), indices)
+
+
+class TestNumbersOfOtherTypes:
+    @pytest.mark.parametrize(
+        "edges",
+        [[(0, 2**70)], [(0, -(2**70), 1)], np.array([[0, 2**63 + 5]], np.uint64)],
+        ids=["python", "weighted", "numpy"],
+    )
+    def test_as_graph_ids_beyond_64_bits_are_named(self, edges):
+        with pytest.raises(ValueError, match=r"node ids must be 0 to 2\^63 - 1, got -?\d{19}"):
+            as_graph(edges)
+
+    def test_as_graph_num_nodes_beyond_64_bits_is_named(self):
+        for n in (2**31, 2**70):
+            with pytest.raises(ValueError, match=rf"num_nodes must be below 2\^31, got {n}"):
+                as_graph([(0, 1)], num_nodes=n)
+            with pytest.raises(ValueError, match=rf"num_nodes must be below 2\^31, got {n}"):
+                as_graph_batch([np.array([(0, 1)])], num_nodes=[n])
+
+    @pytest.mark.parametrize("weight", [Fraction(1, 2), np.float32(0.5)])
+    def test_as_graph_rows_with_fractions_are_read(self, weight):
+        assert as_graph([(0, 1, weight), (1, 2, 1)]).degrees().tolist() == [0.5, 1.5, 1]
+
+    @pytest.mark.parametrize("weight", [2**2000, Fraction(10**400)], ids=["integer", "fraction"])
+    def test_as_graph_weights_beyond_doubles_are_named(self, weight):
+        with pytest.raises(ValueError, match=r"the weight of edge 1 is above 1\.8e308"):
+            as_graph([(0, 1, 1), (1, 2, weight)])
+
+    @pytest.mark.parametrize("weight", [Decimal("0.5"), None, [1], np.array([1, 2]), "1", 1j])
+    def test_as_graph_weights_of_mixed_types_are_named(self, weight):
+        graph = nx.Graph([(0, 1, {"weight": 1.5}), (1, 2, {"weight": weight})])
+        with pytest.raises(TypeError, match="edge weights must be real numbers, got ") as error:
+            as_graph(graph)
+        assert repr(weight) in str(error.value)
+
+    @pytest.mark.parametrize("weight", [0, False, True, ["a"]])
+    def test_as_graph_names_of_weights_are_strings(self, weight):
+        for graph in ([(0, 1)], nx.path_graph(3)):
+            with pytest.raises(TypeError, match="weight must be the name of an edge attribute or"):
+                as_graph(graph, weight=weight)
+
+    def test_as_graph_an_empty_name_is_a_name(self):
+        graph = nx.Graph([(0, 1, {"": 4}), (1, 2, {"": 1})])
+        assert as_graph(graph, weight="").degrees().tolist() == [4, 5, 1]
+        with pytest.raises(ValueError, match="no edge has the attribute ''"):
+            as_graph(nx.path_graph(3), weight="")

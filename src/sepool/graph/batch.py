@@ -1,4 +1,4 @@
-"""Many graphs in one set of arrays, whatever they come as."""
+"""Many graphs in one set of arrays."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.arguments import whole_number
-from sepool.graph.edges import WEIGHT, Edges, NoSuchAttribute, concatenate, sorted_rows
-from sepool.graph.graph import Graph, Names, build_graph, check_types, read_graph
-from sepool.graph.numpy import from_array, is_doubtful
+from sepool.graph.edges import (
+    WEIGHT,
+    Edges,
+    Names,
+    NoSuchAttribute,
+    concatenate,
+    node_count,
+    sorted_rows,
+)
+from sepool.graph.graph import Graph, build_graph, check_types, read_graph
 from sepool.graph.readers import reader
 from sepool.segments import pointers
 
@@ -22,7 +28,7 @@ from sepool.segments import pointers
 class GraphBatch(Sequence[Graph]):
     """Many graphs in one set of arrays; `as_graph_batch` makes it.
 
-    Graph ``b`` owns the rows ``node_ptr[b]`` to ``node_ptr[b + 1]`` of ``indptr``; neighbours are
+    Graph ``b`` has the rows ``node_ptr[b]`` to ``node_ptr[b + 1]`` of ``indptr``; neighbours are
     numbered inside their graph. The other fields are those of `Graph`, with one ``unit`` a graph.
     """
 
@@ -72,9 +78,14 @@ def as_graph_batch(
     self_loops: bool = False,
     symmetrise: bool = False,
 ) -> GraphBatch:
-    """Turns many graphs into one `GraphBatch`; see `as_graph` for the arguments.
+    """Convert many graphs to one `GraphBatch`.
 
-    A list of NumPy edge arrays is the fastest input. ``num_nodes`` has one number a graph.
+    Args:
+        graphs: a list of anything `as_graph` takes; NumPy edge arrays are the fastest.
+        num_nodes: one number a graph.
+        weight: see `as_graph`, as for the other arguments.
+        self_loops: see `as_graph`.
+        symmetrise: see `as_graph`.
 
     Example:
         >>> batch = as_graph_batch([[(0, 1)], [(0, 1), (1, 2)]])
@@ -85,11 +96,13 @@ def as_graph_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
-    kind = type(graphs).__name__
+    class_name = type(graphs).__name__
     if isinstance(graphs, (Graph, str, os.PathLike)) or reader(type(graphs)) is not None:
-        raise TypeError(f"expected a list of graphs, got a single {kind}; coding_tree takes one")
+        raise TypeError(
+            f"expected a list of graphs, got a single {class_name}; coding_tree takes one"
+        )
     if not isinstance(graphs, Iterable):
-        raise TypeError(f"expected a list of graphs, got {kind}")
+        raise TypeError(f"expected a list of graphs, got {class_name}")
     graphs = list(graphs)
     if num_nodes is not None and len(num_nodes) != len(graphs):
         raise ValueError(f"num_nodes has {len(num_nodes)} entries for {len(graphs)} graphs")
@@ -120,32 +133,31 @@ def as_graph_batch(
         ends = pointers([len(edges.u) for edges in lists])
         arrays = sorted_rows(nodes, ends, *concatenate(lists), lists[0].both, self_loops)
         return GraphBatch(nodes, *arrays, tuple(edges.names for edges in lists))
-    return _join([_built(i, part, self_loops) for i, part in enumerate(parts)])
+    return _join([_build(i, part, self_loops) for i, part in enumerate(parts)])
 
 
 def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
-    """The fast way in, for NumPy edge arrays of one shape; None for anything else."""
+    """Convert NumPy edge arrays of one shape at once; return None for anything else."""
+    from sepool.graph.numpy import from_array, is_ambiguous
+
     plain = weight in (None, WEIGHT) and set(map(type, graphs)) == {np.ndarray}
-    if not plain or any(map(is_doubtful, graphs)):
+    if not plain or any(map(is_ambiguous, graphs)):
         return None
     try:
         edges = from_array(np.concatenate(graphs))
     except (TypeError, ValueError):
-        return None  # the slow way finds out which graph it is
+        return None  # reading one by one finds the graph
     ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
-    nodes = pointers(_counts(edges, ends) if num_nodes is None else _sizes(num_nodes))
-    w = edges.w if weight else None
+    counts = _counts(edges, ends) if num_nodes is None else list(map(node_count, num_nodes))
+    nodes = pointers(counts)
+    w = None if weight is None else edges.w
     return GraphBatch(nodes, *sorted_rows(nodes, ends, edges.u, edges.v, w, False, self_loops))
 
 
-def _sizes(num_nodes: Sequence[int]) -> list[int]:
-    return [whole_number("num_nodes", number, 0) for number in num_nodes]
-
-
 def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The highest id plus one in every part of an edge list."""
+    """Return the highest id plus one in every part of an edge list."""
     counts = np.zeros(len(ends) - 1, np.int64)
     full = np.diff(ends) > 0
     if full.any():
@@ -153,8 +165,8 @@ def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts
 
 
-def _built(i: int, part: Edges | Graph, self_loops: bool) -> Graph:
-    """Graph ``i`` of several, which is named where it is wrong."""
+def _build(i: int, part: Edges | Graph, self_loops: bool) -> Graph:
+    """Build graph ``i`` of several; errors have its number."""
     try:
         return part if isinstance(part, Graph) else build_graph(part, self_loops)
     except ValueError as error:
@@ -162,7 +174,7 @@ def _built(i: int, part: Edges | Graph, self_loops: bool) -> Graph:
 
 
 def _join(graphs: list[Graph]) -> GraphBatch:
-    """Graphs that are built already, one after the other."""
+    """Concatenate graphs."""
     sizes = pointers([len(graph.indices) for graph in graphs])
     rows = [graph.indptr[1:] + start for graph, start in zip(graphs, sizes, strict=False)]
     weights = loops = None

@@ -1,16 +1,20 @@
-"""Edge lists, the form in which every reader hands a graph on, and their sorted rows."""
+"""Edge lists, the common output of all readers, and their compressed rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Collection, Hashable, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.arguments import whole_number
+
 Ids = NDArray[Any]  # int32 or int64
-WEIGHT = "weight"  # the attribute of edges that holds their weights, where nothing else is said
+Names = tuple[Hashable, ...]  # the labels of the nodes, in their order
+WEIGHT = "weight"  # the edge attribute that holds the weights by default
 Rows = tuple[  # indptr, indices, weights, loops, unit
     NDArray[np.int64],
     NDArray[np.int32],
@@ -21,22 +25,22 @@ Rows = tuple[  # indptr, indices, weights, loops, unit
 
 
 class NoSuchAttribute(ValueError):
-    """No edge of a graph has the attribute that shall hold the weights."""
+    """Raised when no edge of a graph has the attribute chosen for the weights."""
 
 
 class Edges(NamedTuple):
-    """A list of edges, as every reader hands it on."""
+    """A list of edges; a reader makes one of every graph."""
 
     u: Ids
     v: Ids
     w: NDArray[np.float64] | None  # None: every edge weighs 1
     num_nodes: int
     both: bool = False  # True: every edge is listed in both directions
-    names: tuple[str, ...] | None = None  # None: the nodes are called 0, 1, 2, ...
+    names: Names | None = None  # None: the nodes are called 0, 1, 2, ...
 
 
 def concatenate(parts: Sequence[Edges]) -> tuple[Ids, Ids, NDArray[np.float64] | None]:
-    """The columns of several edge lists, one list after the other."""
+    """Join the columns of several edge lists."""
     w = None
     if any(part.w is not None for part in parts):
         w = np.concatenate([np.ones(len(p.u)) if p.w is None else p.w for p in parts])
@@ -52,8 +56,8 @@ def sorted_rows(
     both: bool,
     self_loops: bool,
 ) -> Rows:
-    """Compressed rows of several graphs, whose edge lists follow one another."""
-    from sepool import _core  # here, because reading a saved tree needs no compiled core
+    """Return the compressed rows of several graphs with concatenated edge lists."""
+    from sepool import _core  # here: a saved tree is read without the compiled core
 
     counts = np.diff(node_ptr)
     if counts.size and counts.min() < 1:
@@ -63,31 +67,66 @@ def sorted_rows(
     return _core.csr(node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops)
 
 
+def node_count(value: Any, low: int = 0) -> int:
+    """Return a number of nodes, if it is one; the core has the exact limit."""
+    number = whole_number("num_nodes", value, low)
+    if number >= 2**31:
+        raise ValueError(f"num_nodes must be below 2^31, got {number}")
+    return number
+
+
 def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
-    """One real number an edge; signs, NaN and infinities are left to the core."""
+    """Return one number an edge; the core refuses negative numbers, NaN and infinities.
+
+    >>> as_weights([1, "x"], 2)
+    Traceback (most recent call last):
+    TypeError: edge weights must be real numbers, got 'x'
+    """
     if values is None:
         return None
-    weights = np.asarray(values)
-    if weights.shape != (num_edges,):
-        raise ValueError(f"expected {num_edges} weights, one an edge, got shape {weights.shape}")
-    if num_edges and weights.dtype.kind not in "biuf":
-        given = values if isinstance(values, (list, tuple)) else weights.tolist()
-        odd = [x for x in given if not isinstance(x, Real)]
+    refuse_masked(values, "edge weights")
+    try:
+        weights = np.asarray(values)
+    except ValueError:  # nested, with rows of several lengths
+        weights = np.array([None])
+    if weights.dtype.kind not in "biuf" and weights.size:
+        listed = values if isinstance(values, (list, tuple)) else weights.ravel().tolist()
+        odd = [x for x in listed if not isinstance(x, Real)]
         if odd or weights.dtype.kind != "O":
             raise TypeError(f"edge weights must be real numbers, got {[*odd, weights.dtype][0]!r}")
-    return weights.astype(np.float64, copy=False)
+    if weights.shape != (num_edges,):
+        raise ValueError(f"expected {num_edges} weights, one an edge, got shape {weights.shape}")
+    try:
+        return weights.astype(np.float64, copy=False)
+    except OverflowError:
+        i = next(i for i, x in enumerate(weights) if abs(x) > sys.float_info.max)
+        raise ValueError(f"the weight of edge {i} is above 1.8e308; scale the weights") from None
 
 
-def refuse_unknown_attribute(weight: str, there: Collection[str]) -> None:
-    """A name that no edge knows is misspelt; that of the default may be missing."""
-    if weight not in there:
-        known = f"edges have {', '.join(map(str, there))}" if there else "edges have none"
-        raise NoSuchAttribute(f"no edge has the attribute {weight!r}; {known}")
+def refuse_masked(values: Any, what: str) -> None:
+    """Fail on masked entries, which a conversion to a plain array would unmask."""
+    ma = sys.modules.get("numpy.ma")  # without it there are no masked arrays
+    if ma is None:
+        return
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(part, ma.MaskedArray) and ma.is_masked(part) for part in parts):
+        raise ValueError(
+            f"{what} have masked entries; leave them out first, as in "
+            "edges[~numpy.ma.getmaskarray(edges).any(axis=1)].data"
+        )
 
 
-def refuse_directed(directed: bool, symmetrise: bool, kind: str) -> None:
+def refuse_unknown_attribute(weight: str, attributes: Collection[Any]) -> None:
+    """Fail on an attribute that no edge has."""
+    if weight not in attributes:
+        others = ", ".join(map(str, attributes)) or "none"
+        raise NoSuchAttribute(f"no edge has the attribute {weight!r}; edges have {others}")
+
+
+def refuse_directed(directed: bool, symmetrise: bool, class_name: str) -> None:
+    """Fail on a directed graph, unless its arcs may count as undirected edges."""
     if directed and not symmetrise:
         raise ValueError(
-            f"the graph is directed ({kind}); make it undirected, or pass symmetrise=True "
+            f"the graph is directed ({class_name}); make it undirected, or pass symmetrise=True "
             "to let every arc count as an undirected edge"
         )

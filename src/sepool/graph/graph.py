@@ -1,4 +1,4 @@
-"""What counts as a graph: anything that lists edges, turned into compressed rows of integers."""
+"""The graph in compressed rows of integers, and its conversion from other objects."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.graph.edge_list import read_edge_list
-from sepool.graph.edges import WEIGHT, Edges, sorted_rows
-from sepool.graph.numpy import from_array
+from sepool.graph.edges import WEIGHT, Edges, Names, refuse_masked, sorted_rows
 from sepool.graph.readers import has_attributes, reader
 from sepool.segments import pointers
-
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected graph in compressed rows; `as_graph` makes it.
 
-    Weights are integers, so that nothing depends on the order of a sum: a weight as the caller
-    knows it is ``weights * unit``.
+    Weights are integers, so that no sum depends on its order; in the units of the caller they are
+    ``weights * unit``.
 
     Attributes:
         indptr: row ``i`` is ``indptr[i]`` to ``indptr[i + 1]``.
         indices: the neighbours, sorted in every row; both directions of an edge, no self-loops.
         weights: the weight of every entry, or None if all are 1.
-        loops: what self-loops add to the degree of every node, or None if there are none.
-        unit: what a weight of 1 is worth to the caller.
-        names: what the nodes are called, or None if they are simply 0, 1, 2, ...
+        loops: the part of every degree that comes from self-loops, or None without loops.
+        unit: the weight of an entry of 1, in the units of the caller.
+        names: the labels of the nodes, or None for 0, 1, 2, ...
 
     Raises:
-        TypeError: an array is not of the type that it has here.
+        TypeError: an array is not of the type given here.
+
+    Example:
+        >>> graph = as_graph([(0, 1, 0.5), (1, 2, 1.5)])
+        >>> graph
+        Graph(nodes=3, edges=2)
+        >>> graph.weights * graph.unit
+        array([0.5, 0.5, 1.5, 1.5])
     """
 
     indptr: NDArray[np.int64]
@@ -49,21 +52,21 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.indptr) - 1
 
     @property
     def num_edges(self) -> int:
-        """How many pairs of nodes share an edge."""
+        """Number of pairs of nodes that share an edge."""
         return len(self.indices) // 2
 
     @property
     def total_volume(self) -> float:
-        """The sum of the degrees."""
+        """Sum of the degrees."""
         return float(self.degrees().sum())
 
     def degrees(self) -> NDArray[np.float64]:
-        """The weight of the edges at every node; a counted self-loop counts with both its ends.
+        """Return the weight of the edges at every node; a self-loop that counts does so twice.
 
         Example:
             >>> as_graph([(0, 1), (1, 2)]).degrees()
@@ -76,7 +79,7 @@ class Graph:
         return degrees.astype(np.float64) * self.unit
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """Every edge once: the lower end, the upper end, the weight.
+        """Return every edge once: the lower ends, the upper ends, the weights.
 
         Example:
             >>> as_graph([(2, 1), (1, 0), (0, 1)]).edges()[2]
@@ -92,13 +95,14 @@ class Graph:
 
 
 def check_types(graph: Any, **more: str) -> None:
-    """Numbers that would have to be cut for the core are refused here; ``more`` are more arrays."""
+    """Fail on arrays of other types than those of the core; ``more`` are more fields."""
     types = {"indptr": "int64", "indices": "int32", "weights": "int64", "loops": "int64", **more}
-    for name, kind in types.items():
+    for name, dtype in types.items():
         array = getattr(graph, name)
-        if array is not None and getattr(array, "dtype", None) != kind:
-            found = getattr(array, "dtype", type(array).__name__)
-            raise TypeError(f"{name} must be an array of {kind}, got {found}")
+        refuse_masked(array, name)
+        if array is not None and getattr(array, "dtype", None) != dtype:
+            got = getattr(array, "dtype", type(array).__name__)
+            raise TypeError(f"{name} must be an array of {dtype}, got {got}")
 
 
 def as_graph(
@@ -109,32 +113,33 @@ def as_graph(
     self_loops: bool = False,
     symmetrise: bool = False,
 ) -> Graph:
-    """Turns anything that counts as a graph into a `Graph`.
+    """Convert anything that lists edges to a `Graph`.
 
     Args:
         graph: one of
 
-            - a networkx graph or multigraph,
+            - a networkx graph or multigraph, whose nodes are the names,
             - a SciPy sparse adjacency matrix, symmetric, whose row sums are the degrees,
             - a PyG ``Data``, every edge in both directions; weights are ``edge_weight``, or
               ``edge_attr`` if it has one axis,
-            - an igraph graph,
+            - an igraph graph, whose vertex attribute ``name`` has the names,
             - an array or list of rows ``u v`` or ``u v weight``, or a tuple ``(edges, weights)``;
               a row is one undirected edge,
-            - the path of an edge-list file, plain or gzipped (see `sepool.graph.edge_list.read_edge_list`),
-            - a `Graph`, which is returned as it is, whatever the options say.
-        num_nodes: how many nodes an edge array has; the highest id plus one by default.
+            - the path of an edge-list file, plain or gzipped (see
+              `sepool.graph.edge_list.read_edge_list`),
+            - a `Graph`, which is returned as it is, whatever the options.
+        num_nodes: number of nodes of an edge array; the highest id plus one by default.
         weight: the edge attribute of networkx and igraph that holds the weights, 1 where it is
-            missing; another than "weight" must be there on some edge. None ignores all weights,
-            wherever the graph comes from.
+            missing; some edge must have one of another name than "weight". None ignores the weights
+            of any graph.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
 
     Repeated edges add up.
 
     Raises:
-        TypeError: the object is no graph.
-        ValueError: the graph is directed, has no nodes, or holds an id or a weight that is wrong.
+        TypeError: the object is no graph, or an id or a weight is no number.
+        ValueError: the graph is directed, has no nodes, or has an impossible id or weight.
 
     Example:
         >>> as_graph([(0, 1), (1, 2), (2, 0)])
@@ -148,34 +153,40 @@ def as_graph(
 
 
 def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
-    """The edges of one object, whatever it is."""
+    """Return the edges of any object that `as_graph` takes."""
+    if not (weight is None or isinstance(weight, str)):
+        raise TypeError(f"weight must be the name of an edge attribute or None, got {weight!r}")
     if weight not in (None, WEIGHT) and not has_attributes(type(graph)):
         raise ValueError(
             f"weight={weight!r} names an edge attribute, which networkx and igraph graphs have; "
             f"leave it out for a {type(graph).__name__}, or pass None to ignore weights"
         )
-    if isinstance(graph, (np.ndarray, list)):
-        edges = from_array(graph, None, num_nodes)
-    elif isinstance(graph, tuple) and len(graph) == 2:
-        edges = from_array(*graph, num_nodes)
+    # Readers are imported on use: most programs need one of them.
+    if isinstance(graph, (np.ndarray, list)) or (isinstance(graph, tuple) and len(graph) == 2):
+        from sepool.graph.numpy import from_array
+
+        rows, weights = graph if isinstance(graph, tuple) else (graph, None)
+        edges = from_array(rows, weights, num_nodes)
     elif isinstance(graph, (str, os.PathLike)):
+        from sepool.graph.edge_list import read_edge_list
+
         edges = read_edge_list(graph)
     elif read := reader(type(graph)):
         edges = read(graph, weight, symmetrise)
     else:
-        kind = type(graph).__name__
-        hint = "; for an edge_index pass edge_index.T.numpy()" if kind == "Tensor" else ""
+        class_name = type(graph).__name__
+        hint = "; for an edge_index pass edge_index.T.numpy()" if class_name == "Tensor" else ""
         raise TypeError(
-            f"cannot read a graph from {kind}; expected a networkx or igraph graph, a SciPy sparse "
-            f"matrix, a PyG Data, an array of edges or the path of a file{hint}"
+            f"cannot read a graph from {class_name}; expected a networkx or igraph graph, a SciPy "
+            f"sparse matrix, a PyG Data, an array of edges or the path of a file{hint}"
         )
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
-    return edges if weight else edges._replace(w=None)
+    return edges._replace(w=None) if weight is None else edges
 
 
 def build_graph(edges: Edges, self_loops: bool) -> Graph:
-    """The compressed rows of edges."""
+    """Return a graph of its edges."""
     nodes, ends = pointers([edges.num_nodes]), pointers([len(edges.u)])
     rows = sorted_rows(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops)
     return Graph(*rows[:4], float(rows[4][0]), edges.names)

@@ -10,11 +10,11 @@ from sepool.graph.edges import WEIGHT, Edges, as_weights, refuse_directed, refus
 
 
 def from_igraph(graph: Any, weight: str | None, symmetrise: bool) -> Edges:
-    """An igraph graph; the vertex attribute ``name`` is kept."""
+    """Read an igraph graph; the vertex attribute ``name`` has the names."""
     refuse_directed(graph.is_directed(), symmetrise, "igraph.Graph(directed=True)")
     ids = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     if weight not in (None, WEIGHT) and len(ids):
         refuse_unknown_attribute(weight, graph.es.attributes())
     w = graph.es[weight] if weight in graph.es.attributes() else None
-    names = tuple(map(str, graph.vs["name"])) if "name" in graph.vs.attributes() else None
+    names = tuple(graph.vs["name"]) if "name" in graph.vs.attributes() else None
     return Edges(ids[:, 0], ids[:, 1], as_weights(w, len(ids)), graph.vcount(), names=names)

@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sepool.graph.edges import Edges, as_weights
-from sepool.graph.numpy import count_nodes, whole_ids
+from sepool.graph.edges import Edges, as_weights, node_count
+from sepool.graph.numpy import highest_id, whole_ids
 
 
 def from_pyg(data: Any, weight: str | None, symmetrise: bool) -> Edges:
-    """A PyG ``Data``: ``edge_index`` with ``edge_weight``, or ``edge_attr`` if it has one axis."""
+    """Read a PyG ``Data``; weights are ``edge_weight``, or ``edge_attr`` if it has one axis."""
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None:
         raise ValueError(f"{type(data).__name__} has no edge_index; pass a homogeneous PyG Data")
@@ -26,8 +26,8 @@ def from_pyg(data: Any, weight: str | None, symmetrise: bool) -> Edges:
         w = data.edge_attr
     if w is not None:
         w = as_weights(_numpy(w), ids.shape[1])
-    n = data.num_nodes
-    return Edges(ids[0], ids[1], w, count_nodes(ids) if n is None else n, both=not symmetrise)
+    n = highest_id(ids) + 1 if data.num_nodes is None else node_count(data.num_nodes)
+    return Edges(ids[0], ids[1], w, n, both=not symmetrise)
 
 
 def _numpy(tensor: Any) -> NDArray[Any]:

@@ -23,7 +23,7 @@ _WITH_ATTRIBUTES = ("networkx", "igraph")
 
 
 def package_of(graph_class: type[Any]) -> str | None:
-    """The package whose reader takes objects of this class, from the class or one of its bases.
+    """Return the package of a class of graphs or of one of its bases, None for other classes.
 
     Example:
         >>> import networkx as nx
@@ -38,15 +38,15 @@ def package_of(graph_class: type[Any]) -> str | None:
 
 
 def reader(graph_class: type[Any]) -> Reader | None:
-    """The function that reads objects of this class, or None."""
+    """Return the function that reads objects of this class, or None."""
     package = package_of(graph_class)
     if package is None:
         return None
     module, _, function = _READERS[package][1].partition(":")
-    found: Reader = getattr(import_module(module), function)
-    return found
+    read: Reader = getattr(import_module(module), function)
+    return read
 
 
 def has_attributes(graph_class: type[Any]) -> bool:
-    """True if edges of such graphs have named attributes, one of which holds the weights."""
+    """Return True if edges of such graphs have named attributes, one of them for weights."""
     return package_of(graph_class) in _WITH_ATTRIBUTES

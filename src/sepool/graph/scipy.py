@@ -8,7 +8,7 @@ from sepool.graph.edges import Edges, as_weights
 
 
 def from_scipy(matrix: Any, weight: str | None, symmetrise: bool) -> Edges:
-    """A sparse adjacency matrix; its row sums are the degrees."""
+    """Read a sparse adjacency matrix; its row sums are the degrees."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"an adjacency matrix is square, got shape {matrix.shape}")
     coo = matrix.tocoo()

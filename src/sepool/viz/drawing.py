@@ -91,8 +91,8 @@ def single_line(text: str, max_length: int) -> str:
 
 
 def node_names(tree: CodingTree) -> list[str]:
-    """Return the names of the nodes, by default their numbers."""
-    return list(tree.names) if tree.names is not None else [str(i) for i in range(tree.num_nodes)]
+    """Return the names of the nodes as text, by default their numbers."""
+    return list(map(str, range(tree.num_nodes) if tree.names is None else tree.names))
 
 
 def heading(tree: CodingTree, title: str | None, num_edges: int | None = None) -> str:

@@ -90,7 +90,7 @@ def _data(tree: CodingTree, graph: Graph, title: str) -> dict[str, Any]:
     return {
         "title": title,
         "counts": list(tree.counts),
-        "names": None if tree.names is None else list(tree.names),
+        "names": None if tree.names is None else list(map(str, tree.names)),
         "parent": [tree.assignment(level).tolist() for level in range(1, tree.height + 1)],
         "volume": _short(tree.volumes(0)),
         "boundary": [_short(tree.boundaries(level)) for level in range(tree.height + 1)],
