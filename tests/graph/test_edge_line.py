@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 from tests.graph.test_edge_list import rows
 
@@ -92,3 +95,28 @@ def test_words_above_numbers_are_names_of_columns(write, header):
 )
 def test_zeros_and_signs_before_numbers_are_kept(write, text, names):
     assert read_edge_list(write(text)).names == names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "9" * 16_000 + "x",
+        "1;" * 8_000 + "x",
+        "1 " * 8_000 + "x",
+        "0 1 " + "9" * 16_000,
+        "9" * 16_000,
+    ],
+    ids=["digits", "semicolons", "blanks", "weight", "id"],
+)
+def test_read_edge_list_long_lines_take_linear_time(write, line):
+    before = time.process_time()
+    with contextlib.suppress(ValueError):
+        read_edge_list(write(f"{line}\n"))
+    assert time.process_time() - before < 1
+
+
+def test_read_edge_list_long_lists_of_numbers_take_linear_time(write):
+    before = time.process_time()
+    with pytest.raises(ValueError, match=":1: "):
+        read_edge_list(write("[1" + ",1" * 16_000 + "],[1\n"))
+    assert time.process_time() - before < 1

@@ -42,9 +42,9 @@ def test_separators_and_line_ends(write, separator, newline, names):
 def test_names_keep_their_order_and_numbers_are_sorted(write):
     assert read_edge_list(write("zoe bob\nbob ann\n")).names == ("zoe", "bob", "ann")
     edges = read_edge_list(write("30 7\n7 100\n"))
-    assert edges.names == ("7", "30", "100")
+    assert edges.names == (7, 30, 100)
     assert rows(edges) == [(1, 0, 1), (0, 2, 1)]
-    assert read_edge_list(write("5000000000 -1\n")).names == ("-1", "5000000000")
+    assert read_edge_list(write("5000000000 -1\n")).names == (-1, 5000000000)
 
 
 def test_a_line_with_one_name_is_a_node(write):
@@ -77,7 +77,7 @@ def test_names_in_quotation_marks(write, line, names):
 
 def test_numbers_in_quotation_marks_are_numbers(write):
     edges = read_edge_list(write('"10","2","0.5"\n"2","3","1"\n'))
-    assert (rows(edges), edges.names) == ([(2, 0, 0.5), (0, 1, 1)], ("2", "3", "10"))
+    assert (rows(edges), edges.names) == ([(2, 0, 0.5), (0, 1, 1)], (2, 3, 10))
 
 
 @pytest.mark.parametrize("line", ['"New York,Paris', '"New" York,Paris'])
@@ -107,7 +107,7 @@ def test_a_pipe_is_read_once(tmp_path):
     writer.join()
 
 
-ids = st.integers(-3, 40) | st.integers(0, 10**12)
+ids = st.integers(-3, 40) | st.integers(0, 10**12) | st.integers(-(2**63), 2**63 - 1)
 weights = st.none() | st.integers(0, 9) | st.floats(0, 1e9)
 
 
@@ -119,6 +119,15 @@ def test_the_fast_way_and_the_slow_way_agree(tmp_path_factory, pairs, weight, se
     fast, slow = _read_numbers(path), _read_lines(path)
     assert fast is not None
     assert (rows(fast), fast.num_nodes, fast.names) == (rows(slow), slow.num_nodes, slow.names)
+
+
+@pytest.mark.parametrize("single", ["", "5\n"])
+def test_read_edge_list_ids_of_64_bits_are_numbers(write, single):
+    """A single node makes the file one for the reader of lines."""
+    names = read_edge_list(write(f"9223372036854775807 5\n5 1000000000000000000\n{single}")).names
+    assert names == (5, 10**18, 2**63 - 1)
+    names = read_edge_list(write(f"9223372036854775808 5\n5 1000000000000000000\n{single}")).names
+    assert names == ("9223372036854775808", "5", "1000000000000000000")
 
 
 def test_numbers_that_are_not_whole_are_names(write):
@@ -145,6 +154,10 @@ class TestBadFiles:
             ("1 2 -1", "not negative, got '-1'"),
             ("1 2 nan", "not negative, got 'nan'"),
             ("1 2 1e999", "not negative, got '1e999'"),
+            ("1 2 1_000", "not negative, got '1_000'"),
+            ("1 2 \uff11\uff12", "not negative, got '\uff11\uff12'"),
+            ("1 2 \u0663", "not negative, got '\u0663'"),
+            ("1 2 0x10", "not negative, got '0x10'"),
             ("1 2 # note", "expected 'u v' or 'u v weight'"),
         ],
     )

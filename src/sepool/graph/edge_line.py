@@ -1,4 +1,4 @@
-"""One line of an edge list: its fields, and what cannot be one."""
+"""One line of an edge list: its fields, and the refusal of lines that are none."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import math
 import re
 from collections.abc import Sequence
 
-NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as it is written by machines: 007 is a name
-_REAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_REALS = re.compile(rf"{_REAL}(?:\s+{_REAL})*")
-_JOINED = re.compile(rf"{_REAL}(?:[\s;|]+{_REAL})+")
+# A whole number as programs write it: 007 and +7 are names.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
+# Every pattern below takes time linear in the line: a digit belongs to one of its parts alone.
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_ONE_NUMBER = re.compile(_NUMBER)
+_NUMBERS = re.compile(rf"{_NUMBER}(?:\s+{_NUMBER})*")
+_JOINED = re.compile(rf"{_NUMBER}(?:[\s;|]+{_NUMBER})+")
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _HEADERS = (
     *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
     *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
 )
 _WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
-# How files that are no edge lists begin, in lower case.
+# The beginning of files in other formats, in lower case.
 _FORMATS = {
     "a Matrix Market file; read it with scipy.io.mmread": rb"%%matrixmarket",
     "a GML file; read it with networkx.read_gml": rb'graph\s*(\[|$)|creator\s+"',
@@ -25,35 +28,49 @@ _FORMATS = {
     "XML; read GraphML and GEXF with networkx": rb"<(\?xml|graphml|gexf|!doctype)\b",
     "a DOT file; networkx reads it with pydot": rb"(strict\s+)?(di)?graph\b.*\{",
     "JSON; pass the graph itself": rb'[\[{]\s*($|["\[{])',
-    "a list of Python tuples; pass the list itself": rb"[\[(][^\[\]()]*,[^\[\]()]*[\])]\s*,?\s*$",
+    "a list of Python tuples; pass the list itself": (
+        rb"[\[(][^\[\](),]*,[^\[\]()]*[\])](\s*,)?\s*$"
+    ),
     "a zip archive; unpack it": rb"pk\x03\x04",
 }
+_SHOWN = 80  # characters of a line in an error
+
+
+def is_whole(name: str) -> bool:
+    """Return True if a name is a whole number of 64 bits, the only ids that count as numbers.
+
+    >>> is_whole("-7"), is_whole("007"), is_whole("9223372036854775808")
+    (True, False, False)
+    """
+    return _WHOLE.fullmatch(name) is not None and -(2**63) <= int(name) < 2**63
 
 
 def refuse_format(line: bytes) -> None:
-    """Fails if a file that begins like this is of another format.
+    """Fail if the first line of a file is that of another format.
 
     >>> refuse_format(b"%%MatrixMarket matrix coordinate pattern symmetric")
     Traceback (most recent call last):
     ValueError: this is no edge list but a Matrix Market file; read it with scipy.io.mmread
     """
     start = line.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    for what, beginning in _FORMATS.items():
+    for description, beginning in _FORMATS.items():
         if re.match(beginning, start):
-            raise ValueError(f"this is no edge list but {what}")
+            raise ValueError(f"this is no edge list but {description}")
 
 
 def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
-    """Fails if the first line names columns: those names would be nodes, and no weight.
+    """Fail if the first line names columns, which would become nodes.
 
-    It does if it has words that such names have, or where it is certain, as all below are numbers,
-    if it has no number.
+    Args:
+        fields: of the line.
+        certain: every line below holds numbers alone, so words here are column names; otherwise
+            only customary column names count.
     """
     words = tuple(field.lower() for field in fields)
     if words[:2] in _HEADERS or words[2:] in _WEIGHTS:
         certain = True
     elif certain:
-        certain = not any(map(_REALS.fullmatch, words))
+        certain = not any(map(_NUMBERS.fullmatch, words))
     if not certain:
         return
     remedy = "begin the line with # to leave it out"
@@ -63,9 +80,11 @@ def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
 
 
 def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
-    """The nodes of a line and its weight; a comment has no nodes.
+    """Return the nodes of a line and its weight; a comment has no nodes.
 
-    The first line that is no comment may be one of names of columns.
+    Args:
+        line: of the file.
+        first: no line before it had nodes, so it may be one of column names.
     """
     try:
         text = line.decode().lstrip("\ufeff").strip()
@@ -79,17 +98,17 @@ def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
     if first:
         refuse_header(fields)
     if len(fields) > 3 or "" in fields:
-        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:80]!r}")
+        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:_SHOWN]!r}")
     if '"' not in text and _has_other_separators(fields, first):
         raise ValueError(
             f"expected blanks, tabs or commas between fields, and points in numbers, got "
-            f"{text[:80]!r}; a name with other signs may stand in quotation marks"
+            f"{text[:_SHOWN]!r}; a name with other signs may stand in quotation marks"
         )
     return fields[:2], _weight(fields[2], first) if len(fields) == 3 else 1.0
 
 
 def _fields(text: str) -> list[str]:
-    """What a line has between tabs, else commas, else blanks; quotation marks around it go.
+    """Split a line at tabs, else commas, else blanks, and remove quotation marks.
 
     >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
     (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
@@ -109,37 +128,36 @@ def _fields(text: str) -> list[str]:
         between = "tab" if separator == "\t" else "comma"
         raise ValueError(
             f"a closing quotation mark must stand before a {between} or at the end of the line, "
-            f"got {text[:80]!r}"
+            f"got {text[:_SHOWN]!r}"
         ) from None
 
 
 def _tabs_separate(text: str) -> bool:
-    """Whether tabs are more than blanks: not beside commas, nor between plain numbers."""
+    """Return True if tabs are the separator; next to commas or between numbers they are blanks."""
     fields = [field.strip() for field in text.split("\t")]
-    if len(fields) == 1 or _REALS.fullmatch(text):
+    if len(fields) == 1 or _NUMBERS.fullmatch(text):
         return False
     words = text.split()
-    if len(fields) == 2 and len(words) == 3 and '"' not in text and _REALS.fullmatch(words[2]):
+    if len(fields) == 2 and len(words) == 3 and '"' not in text and _ONE_NUMBER.fullmatch(words[2]):
         raise ValueError(
-            f"tabs and blanks both separate, so {text[:80]!r} could be an edge with a weight or "
-            "one of names with blanks; use tabs alone, or quotation marks around names"
+            f"tabs and blanks both separate, so {text[:_SHOWN]!r} could be an edge with a weight "
+            "or one of names with blanks; use tabs alone, or quotation marks around names"
         )
     return not any(field[-1:] == "," or field[:1] == "," for field in fields)
 
 
 def _has_other_separators(fields: list[str], first: bool) -> bool:
-    """Whether semicolons, bars or decimal commas have left several fields in one."""
+    """Return True if semicolons, bars or decimal commas have left several fields in one."""
     alone = len(fields) == 1 and any(sign in fields[0] for sign in (";|" if first else ";"))
     return alone or any(field[-1] in ";|" or _JOINED.fullmatch(field) for field in fields)
 
 
 def _weight(text: str, first: bool) -> float:
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = math.nan
+    # float() alone takes 1_000 and digits of other scripts, too.
+    weight = float(text) if _ONE_NUMBER.fullmatch(text) else math.nan
     if not 0 <= weight < math.inf:
-        doubt = first and math.isnan(weight)
-        hint = "; if the line names columns, begin it with #" if doubt else ""
-        raise ValueError(f"a weight must be a finite number and not negative, got {text!r}{hint}")
+        hint = "; if the line names columns, begin it with #" if first and weight != weight else ""
+        raise ValueError(
+            f"a weight must be a finite number and not negative, got {text[:_SHOWN]!r}{hint}"
+        )
     return weight

@@ -1,4 +1,4 @@
-"""Files: edge lists in, whole files out."""
+"""Edge lists in text files, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.atomic import StrPath
-from sepool.graph.edge_line import NUMBER, parse_line, refuse_format, refuse_header
-from sepool.graph.edges import Edges
+from sepool.graph.edge_line import is_whole, parse_line, refuse_format, refuse_header
+from sepool.graph.edges import Edges, Names
 
-Names = tuple[str, ...] | None
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
 
 
 def read_edge_list(path: StrPath) -> Edges:
-    """Reads an undirected graph from a text file, plain or gzipped.
+    """Read an undirected graph from a text file, plain or gzipped.
 
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
     ``#`` or ``%`` are comments. Nodes may have any name, with blanks where tabs or commas separate,
-    and in quotation marks, as in ``"Washington, D.C.",Paris``: if all names are whole numbers the
-    nodes are ordered by number, otherwise by first appearance. Numbers with zeros before them,
-    such as ``01001``, are names. A first line that names columns is refused (one that looks like
-    it, or words above nothing but numbers), and so are files of other formats.
+    and in quotation marks, as in ``"Washington, D.C.",Paris``. If all names are whole numbers of 64
+    bits, the nodes are called by these integers and ordered by them, otherwise by strings in the
+    order of first appearance. Numbers with leading zeros, such as ``01001``, are names. A first
+    line of column names is refused, and so are files of other formats.
 
     Args:
         path: the file, or "-" for standard input.
@@ -56,7 +55,7 @@ def read_edge_list(path: StrPath) -> Edges:
 
 
 def _read_numbers(path: StrPath) -> Edges | None:
-    """The fast way in, for whole-number ids below a header of comments; None for anything else."""
+    """Read whole-number ids below a header of comments with NumPy; return None for other files."""
     with _open(path) as file:
         head = file.readline()
         if head.startswith(b"%%"):
@@ -73,7 +72,7 @@ def _read_numbers(path: StrPath) -> Edges | None:
                 lines = chain([head], _unpadded(file))
                 table = np.loadtxt(lines, kind, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
-            return None  # the slow way finds out which line it is
+            return None  # `_read_lines` finds the line
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None
     if w is not None and not (np.isfinite(w) & (w >= 0)).all():
         return None
@@ -82,7 +81,7 @@ def _read_numbers(path: StrPath) -> Edges | None:
 
 
 def _unpadded(file: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a file whose numbers are written without zeros or signs before them."""
+    """Yield the lines of a file; fail on numbers with leading zeros or plus signs."""
     lines = iter(file)
     while block := list(islice(lines, 10_000)):
         if _is_padded(b"".join(block)):
@@ -91,7 +90,7 @@ def _unpadded(file: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _is_padded(text: bytes) -> bool:
-    """Whether a number begins with a plus, or with a zero or minus zero and another digit."""
+    """Return True if a number begins with a plus, or with a zero or minus zero before a digit."""
     signs = np.frombuffer(b"\n" + text.replace(b"-0", b"00") + b"\n", np.uint8)
     starts = (signs[:-2] <= ord(" ")) | (signs[:-2] == ord(","))
     digits = (signs[2:] >= ord("0")) & (signs[2:] <= ord("9"))
@@ -100,9 +99,9 @@ def _is_padded(text: bytes) -> bool:
 
 @contextmanager
 def _whole_numbers_only() -> Iterator[None]:
-    """Inside, NumPy refuses 1.5 where a whole number is wanted; before 2.4 it took it for 1.
+    """Let NumPy refuse 1.5 as a whole number; before 2.4 it is read as 1, with a warning.
 
-    Filters of warnings are those of all threads, so they are left alone where they are not needed.
+    Filters of warnings are shared by all threads, so newer versions leave them alone.
     """
     if _NUMPY >= (2, 4):
         yield
@@ -113,9 +112,9 @@ def _whole_numbers_only() -> Iterator[None]:
 
 
 def _read_lines(path: StrPath) -> Edges:
-    """The slow way in, a line at a time: names, lone nodes, and errors with their place."""
+    """Read any file line by line: names, single nodes, and errors with their line."""
     index: dict[str, int] = {}
-    head = 0  # the number of the first line that is no comment
+    head = 0  # number of the first line with nodes
     ends, weights = array("q"), array("d")
     with _open(path) as file:
         for number, line in enumerate(file, 1):
@@ -136,37 +135,37 @@ def _read_lines(path: StrPath) -> Edges:
     pairs = np.array(ends, np.int64).reshape(-1, 2)
     words = tuple(index)
     alone = list(ends[:2]) == [0, 1] and weights[0] == 1 and not {0, 1} & set(ends[2:])
-    if len(words) > 2 and alone and all(map(NUMBER.fullmatch, words[2:])):
+    if len(words) > 2 and alone and all(map(is_whole, words[2:])):
         try:
             refuse_header(words[:2], certain=True)
         except ValueError as error:
             raise ValueError(f"{path}:{head}: {error}") from None
-    names: Names = words
-    if all(map(NUMBER.fullmatch, words)):
+    names: Names | None = words
+    if all(map(is_whole, words)):
         rank, names = _rank(np.array([int(word) for word in words]))
         pairs = rank[pairs]
     return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), len(words), names=names)
 
 
-def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names]:
-    """Counts through the ids in order; their names come second, None if the ids are 0, 1, 2, ..."""
+def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names | None]:
+    """Return the rank of every id and the ids in order, None in place of 0, 1, 2, ..."""
     if ids.min() >= 0 and ids.max() <= 4 * len(ids):  # dense: a table is faster than sorting
-        seen = np.zeros(int(ids.max()) + 1, np.bool_)
-        seen[ids] = True
-        values = np.flatnonzero(seen)
-        rank = (np.cumsum(seen) - 1)[ids]
+        occurs = np.zeros(int(ids.max()) + 1, np.bool_)
+        occurs[ids] = True
+        values = np.flatnonzero(occurs)
+        rank = (np.cumsum(occurs) - 1)[ids]
     else:
         values, rank = np.unique(ids, return_inverse=True)
     plain = values[0] == 0 and values[-1] == len(values) - 1
-    return rank, None if plain else tuple(map(str, values.tolist()))
+    return rank, None if plain else tuple(values.tolist())
 
 
 @contextmanager
 def _open(path: StrPath) -> Iterator[io.BufferedReader | gzip.GzipFile]:
-    # Standard input is open already, by its number, and stays so.
+    # Standard input is opened by its number, and stays open.
     with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
         try:
-            zipped = file.peek(2)[:2] == b"\x1f\x8b"
-            yield gzip.GzipFile(fileobj=file) if zipped else file
+            is_gzip = file.peek(2)[:2] == b"\x1f\x8b"
+            yield gzip.GzipFile(fileobj=file) if is_gzip else file
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{path}: truncated or damaged gzip file ({error})") from None
