@@ -1,4 +1,4 @@
-"""The page in a real browser: Chromium, driven by Playwright."""
+"""The page in Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from browsers import NAMES, find_browser
+from tests.viz.browsers import NAMES, find_browser
 
 import sepool
 from sepool.viz.explore import write_explorer
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.skipif(
     BROWSER is None, reason=f"no browser: SEPOOL_BROWSER, {', '.join(NAMES)}"
 )
 
-Shown = Callable[..., Any]
+Show = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    root = hasattr(os, "geteuid") and os.geteuid() == 0  # for whom Chromium has no sandbox
+    root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=BROWSER, args=["--no-sandbox"] if root else []
@@ -40,9 +40,9 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Shown]:
-    """Opens the page of a tree; afterwards nothing may have gone wrong in it."""
-    wrong: list[str] = []
+def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
+    """Open the page of a tree; errors, warnings and requests of the page fail the test."""
+    problems: list[str] = []
     pages: list[Any] = []
 
     def open_page(tree: sepool.CodingTree, graph: Any, title: str = "graph") -> Any:
@@ -50,17 +50,17 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Shown]:
         write_explorer(tree, graph, path, title=title)
         page = browser.new_page(viewport={"width": 1200, "height": 800}, accept_downloads=True)
         pages.append(page)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("pageerror", lambda error: problems.append(str(error)))
         page.on(
             "console",
-            lambda line: wrong.append(line.text) if line.type in ("error", "warning") else None,
+            lambda line: problems.append(line.text) if line.type in ("error", "warning") else None,
         )
         page.on(
             "request",
             lambda request: (
                 None
                 if request.url == path.as_uri() or request.url.startswith(("blob:", "data:"))
-                else wrong.append(request.url)
+                else problems.append(request.url)
             ),
         )
         page.goto(path.as_uri())
@@ -70,12 +70,12 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Shown]:
     yield open_page
     for page in pages:
         page.close()
-    assert wrong == []
+    assert problems == []
 
 
 @pytest.fixture(scope="module")
 def novel() -> tuple[sepool.CodingTree, sepool.Graph]:
-    """Who meets whom in Les Misérables: names, weights, three levels."""
+    """Tree and graph of Les Misérables: names, weights, three levels."""
     graph = sepool.as_graph(nx.les_miserables_graph())
     return sepool.coding_tree(graph, 3), graph
 
@@ -93,18 +93,18 @@ def _choose(page: Any, level: int) -> None:
     page.select_option("#show", str(level))
 
 
-def test_loads_and_shows_all(show: Shown, novel: Any) -> None:
+def test_page_of_novel_shows_all_nodes(show: Show, novel: Any) -> None:
     page = show(*novel, title="a novel")
     assert page.title() == "a novel"
-    assert page.inner_text("#status") == "77 marks, 254 edges between them"
+    assert page.inner_text("#status") == "77 visible nodes, 254 edges"
     assert page.locator("#outline [role=treeitem]").count() > 10
     assert page.locator("#graph canvas").count() > 0
-    # Something is on the canvas: a screenshot has more than a few colours.
+    # A drawn canvas has more than a few colours.
     picture = _pixels(page.locator("#graph").screenshot())
     assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 50
 
 
-def test_names_stand_beside_marks(show: Shown, novel: Any) -> None:
+def test_labels_leave_most_marks_uncovered(show: Show, novel: Any) -> None:
     page = show(*novel)
     labels = page.evaluate("explorer.drawing.sources.labels.data")
     marks = page.evaluate("explorer.drawing.marks.map((id) => explorer.drawing.disk(id))")
@@ -124,7 +124,7 @@ def test_names_stand_beside_marks(show: Shown, novel: Any) -> None:
     assert len(hidden) < len(xs) / 2
 
 
-def test_click_opens_and_double_click_closes(show: Shown, novel: Any) -> None:
+def test_click_expands_cluster_and_button_collapses_it(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
@@ -139,12 +139,12 @@ def test_click_opens_and_double_click_closes(show: Shown, novel: Any) -> None:
     assert row.get_attribute("aria-selected") == "true"
     assert page.input_value("#show") == "-1"
     page.wait_for_timeout(600)
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Collapse").click()
     assert _marks(page) == tree.num_clusters(2)
     assert row.get_attribute("aria-expanded") == "false"
 
 
-def test_double_click_on_a_node_closes_its_cluster(show: Shown, novel: Any) -> None:
+def test_double_click_on_node_collapses_its_cluster(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     cluster = int(np.argmax(np.bincount(tree.assignment(1))))
@@ -154,7 +154,7 @@ def test_double_click_on_a_node_closes_its_cluster(show: Shown, novel: Any) -> N
     page.wait_for_function(f"explorer.drawing.marks.length === {77 - size + 1}")
 
 
-def test_hover_links_graph_and_outline(show: Shown, novel: Any) -> None:
+def test_hover_highlights_graph_and_outline(show: Show, novel: Any) -> None:
     page = show(*novel)
     _choose(page, 2)
     page.mouse.move(*page.evaluate("explorer.screen(2, 0)"))
@@ -165,7 +165,7 @@ def test_hover_links_graph_and_outline(show: Shown, novel: Any) -> None:
     assert page.evaluate("explorer.drawing.sources.rings.data.x.length") == 1
 
 
-def test_click_in_the_outline_opens_and_closes(show: Shown, novel: Any) -> None:
+def test_click_in_outline_toggles_cluster(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
@@ -177,41 +177,41 @@ def test_click_in_the_outline_opens_and_closes(show: Shown, novel: Any) -> None:
     assert rows.count() == 1 + tree.num_clusters(2)
 
 
-def test_search_finds_and_opens(show: Shown, novel: Any) -> None:
+def test_search_by_name_selects_node(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
     page.keyboard.press("/")
     page.keyboard.type("VALJ")
     assert page.inner_text("#status") == "1 node found"
-    assert page.inner_text("#found li") == "Valjean"
+    assert page.inner_text("#results li") == "Valjean"
     page.keyboard.press("Enter")
-    assert page.inner_text("#facts h2") == "Valjean"
-    assert page.is_hidden("#found")
+    assert page.inner_text("#details h2") == "Valjean"
+    assert page.is_hidden("#results")
     assert tree.names is not None
     index = tree.names.index("Valjean")
     assert page.locator(f"#row-{index}").get_attribute("aria-selected") == "true"
-    assert float(page.inner_text("#facts dd >> nth=1")) == tree.volumes(0)[index]
-    page.fill("#find", "nobody of this name")
+    assert float(page.inner_text("#details dd >> nth=1")) == tree.volumes(0)[index]
+    page.fill("#query", "nobody of this name")
     assert page.inner_text("#status") == "0 nodes found"
 
 
-def test_facts_of_a_cluster(show: Shown, novel: Any) -> None:
+def test_details_of_cluster_match_the_tree(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
     page.locator("#outline [role=treeitem]").nth(1).click()
-    terms, texts = (page.locator(f"#facts {tag}").all_inner_texts() for tag in ("dt", "dd"))
-    facts = dict(zip(terms, texts, strict=True))
+    terms, texts = (page.locator(f"#details {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    details = dict(zip(terms, texts, strict=True))
     inside = tree.assignment(2) == 0
     below = tree.contributions(1)[inside].sum() + tree.contributions(0)[tree.labels(2) == 0].sum()
-    assert facts["Nodes"] == str(tree.cluster_sizes(2)[0])
-    assert facts["Entropy it adds"] == f"{tree.contributions(2)[0]:.4f} bits"
-    assert facts["Entropy below it"] == f"{below:.4f} bits"
+    assert details["Nodes"] == str(tree.cluster_sizes(2)[0])
+    assert details["Entropy contribution"] == f"{tree.contributions(2)[0]:.4f} bits"
+    assert details["Entropy below"] == f"{below:.4f} bits"
     assert page.evaluate("explorer.model.below[explorer.model.root]") == pytest.approx(tree.entropy)
 
 
-def test_keyboard_alone(show: Shown, novel: Any) -> None:
+def test_keyboard_controls_outline_and_graph(show: Show, novel: Any) -> None:
     tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
@@ -225,7 +225,7 @@ def test_keyboard_alone(show: Shown, novel: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert page.get_attribute("#outline", "aria-activedescendant") != first
     page.keyboard.press("Enter")
-    assert page.inner_text("#facts h2").startswith("Cluster 1.")
+    assert page.inner_text("#details h2").startswith("Cluster 1.")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.locator(f"#{first}").get_attribute("aria-expanded") == "false"
@@ -235,14 +235,14 @@ def test_keyboard_alone(show: Shown, novel: Any) -> None:
     assert page.evaluate("explorer.drawing.scale()") > before
     page.keyboard.press("0")
     page.keyboard.press("Escape")
-    assert page.inner_text("#facts h2") == "All 77 nodes"
+    assert page.inner_text("#details h2") == "All 77 nodes"
 
 
-def test_screen_readers_are_told(show: Shown, novel: Any) -> None:
+def test_page_has_roles_and_names_for_screen_readers(show: Show, novel: Any) -> None:
     page = show(*novel)
     assert page.get_by_role("tree", name="Clusters and nodes").count() == 1
     assert page.get_by_role("application", name="Graph of 77 nodes and 254 edges").count() == 1
-    assert page.get_by_role("combobox", name="Find").count() == 1
+    assert page.get_by_role("combobox", name="Search").count() == 1
     assert page.get_by_role("status").count() == 1
     item = page.get_by_role("treeitem").nth(1)
     assert item.get_attribute("aria-level") == "2"
@@ -262,7 +262,7 @@ def _pixels(data: bytes) -> np.ndarray:
     return np.asarray(image.open(io.BytesIO(data)).convert("RGB")).astype(int)
 
 
-def test_labels_are_those_of_the_tree(show: Shown, novel: Any) -> None:
+def test_saved_labels_match_the_tree(show: Show, novel: Any) -> None:
     tree, _ = novel
     name, data = _download(show(*novel, title="les mis"), "#csv")
     rows = list(csv.reader(io.StringIO(data.decode())))
@@ -273,20 +273,20 @@ def test_labels_are_those_of_the_tree(show: Shown, novel: Any) -> None:
         assert [int(row[level]) for row in rows[1:]] == tree.labels(level).tolist()
 
 
-def test_picture_is_what_is_shown(show: Shown, novel: Any) -> None:
+def test_saved_picture_matches_the_screen(show: Show, novel: Any) -> None:
     page = show(*novel)
     _choose(page, 1)
     page.wait_for_timeout(300)
     name, data = _download(page, "#png")
     page.wait_for_timeout(100)
-    saved, seen = _pixels(data), _pixels(page.locator("#graph").screenshot())
+    saved, screen = _pixels(data), _pixels(page.locator("#graph").screenshot())
     assert name == "graph.png"
-    high, wide = np.minimum(saved.shape, seen.shape)[:2]
-    assert np.abs(np.subtract(saved.shape, seen.shape)).max() <= 3  # fractions of a pixel
-    assert np.abs(saved[:high, :wide] - seen[:high, :wide]).mean() < 3
+    high, wide = np.minimum(saved.shape, screen.shape)[:2]
+    assert np.abs(np.subtract(saved.shape, screen.shape)).max() <= 3  # fractions of a pixel
+    assert np.abs(saved[:high, :wide] - screen[:high, :wide]).mean() < 3
 
 
-def test_hostile_names_change_nothing(show: Shown, hostile_graph: sepool.Graph) -> None:
+def test_hostile_names_are_shown_as_text(show: Show, hostile_graph: sepool.Graph) -> None:
     tree = sepool.coding_tree(hostile_graph)
     names = hostile_graph.names
     assert names is not None
@@ -298,20 +298,22 @@ def test_hostile_names_change_nothing(show: Shown, hostile_graph: sepool.Graph) 
     assert names[2] in shown
     assert max(map(len, shown)) <= 200
     for name in names[:3]:
-        page.fill("#find", name)
-        assert page.locator("#found li").count() == 1
+        page.fill("#query", name)
+        assert page.locator("#results li").count() == 1
         page.keyboard.press("Enter")
-        assert page.text_content("#facts h2") == name
+        assert page.text_content("#details h2") == name
     page.wait_for_timeout(200)
     _, data = _download(page, "#csv")
     rows = list(csv.reader(io.StringIO(data.decode().replace("\x00", "0"))))
     assert [row[0] for row in rows[1:]] == [name.replace("\x00", "0") for name in names]
     assert page.evaluate("window.hacked") is None
-    assert page.locator("img, b, #outline script, #facts script").count() == 0
+    assert page.locator("img, b, #outline script, #details script").count() == 0
 
 
-def test_odd_graphs_are_shown(show: Shown, odd: tuple[sepool.CodingTree, sepool.Graph]) -> None:
-    tree, graph = odd
+def test_page_of_edge_cases_shows_every_level(
+    show: Show, edge_case: tuple[sepool.CodingTree, sepool.Graph]
+) -> None:
+    tree, graph = edge_case
     page = show(tree, graph)
     assert _marks(page) == graph.num_nodes
     for level in range(tree.height):
@@ -319,22 +321,22 @@ def test_odd_graphs_are_shown(show: Shown, odd: tuple[sepool.CodingTree, sepool.
         assert _marks(page) == tree.num_clusters(level)
 
 
-def test_first_paint_of_5000_nodes_in_2_seconds(
-    show: Shown, nested_edges: Callable[..., Any]
+def test_page_of_5000_nodes_draws_within_2_seconds(
+    show: Show, nested_edges: Callable[..., Any]
 ) -> None:
     graph = sepool.as_graph(nested_edges(5000, 20000), num_nodes=5000)
     page = show(sepool.coding_tree(graph, 4), graph)
-    assert page.inner_text("#status") == "5,000 marks, 20,000 edges between them"
-    times = [page.evaluate("performance.getEntriesByName('drawn')[0].startTime")]
-    while times[-1] > 2000 and len(times) < 3:  # a busy machine gets another chance
+    assert page.inner_text("#status") == "5,000 visible nodes, 20,000 edges"
+    durations = [page.evaluate("performance.getEntriesByName('drawn')[0].startTime")]
+    while durations[-1] > 2000 and len(durations) < 3:  # retried on a busy machine
         page.reload()
         page.wait_for_function("performance.getEntriesByName('drawn').length > 0")
-        times.append(page.evaluate("performance.getEntriesByName('drawn')[0].startTime"))
-    assert min(times) < 2000
+        durations.append(page.evaluate("performance.getEntriesByName('drawn')[0].startTime"))
+    assert min(durations) < 2000
 
 
-def test_50000_nodes_show_coarse_levels_first(
-    show: Shown, nested_edges: Callable[..., Any]
+def test_page_of_50000_nodes_starts_on_a_coarse_level(
+    show: Show, nested_edges: Callable[..., Any]
 ) -> None:
     graph = sepool.as_graph(nested_edges(50000, 200000), num_nodes=50000)
     tree = sepool.coding_tree(graph, 4, method="fast")
@@ -342,6 +344,6 @@ def test_50000_nodes_show_coarse_levels_first(
     assert _marks(page) <= 5000
     assert page.input_value("#show") != "0"
     assert page.locator("#outline [role=treeitem]").count() < 100
-    page.fill("#find", "19999")
+    page.fill("#query", "19999")
     page.keyboard.press("Enter")
-    assert page.inner_text("#facts h2") == "19999"
+    assert page.inner_text("#details h2") == "19999"

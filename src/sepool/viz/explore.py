@@ -29,7 +29,7 @@ from sepool.viz.colours import PALETTE, colour_level, palette_indices
 from sepool.viz.disk_layout import layout
 
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
-SCRIPTS = ("model.js", "drawing.js", "outline.js", "finder.js", "explore.js")
+SCRIPTS = ("model.js", "drawing.js", "outline.js", "search.js", "explore.js")
 
 
 def write_explorer(tree: CodingTree, graph: Any, path: StrPath, *, title: str = "graph") -> None:

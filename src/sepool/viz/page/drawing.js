@@ -1,26 +1,27 @@
-// The graph on a Bokeh plot: open clusters as disks, what is closed as marks, edges between marks.
-const MOST_LINKS = 20000;
-const MOST_LABELS = 70;
-const FEW_MARKS = 400; // so many can be asked whether a label covers them
-const ISOLATE = ["\u2068", "\u2069"]; // a name keeps its direction to itself
+// The graph on a Bokeh plot: expanded clusters as disks, other nodes as marks, edges between marks.
+const MAX_LINKS = 20000;
+const MAX_LABELS = 70;
+const MAX_AVOIDED = 400; // marks that labels avoid
+const ISOLATE = ["\u2068", "\u2069"]; // around names, which may run right to left
 
-function shorten(text, most) {
-  const letters = Array.from(text.slice(0, 4 * most), (c) => (/\p{C}|\p{Zl}|\p{Zp}/u.test(c) ? " " : c));
-  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+// Replace control characters and truncate.
+function shorten(text, max) {
+  const letters = Array.from(text.slice(0, 4 * max), (c) => (/\p{C}|\p{Zl}|\p{Zp}/u.test(c) ? " " : c));
+  return letters.length > max ? letters.slice(0, max - 1).join("") + "…" : letters.join("");
 }
 
-// Boxes (left, low, right, high) for a label of a disk: on it if it has room there, else beside it.
-function spots({ x, y, r }, half, beside) {
+// Candidate boxes (left, bottom, right, top) of a disk's label: inside if it fits, else around it.
+function labelBoxes({ x, y, r }, half, outside) {
   const at = ([dx, dy]) => [x + dx - half, y + dy - 9, x + dx + half, y + dy + 9];
   const around = [[0, -r - 9], [0, r + 9], [r + half, 0], [-r - half, 0]];
-  return (beside && half > r ? [...around, [0, 0]] : [[0, 0]]).map(at);
+  return (outside && half > r ? [...around, [0, 0]] : [[0, 0]]).map(at);
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
-function covers([left, low, right, high], { x, y, r }) {
-  const near = (value, from, to) => Math.min(Math.max(value, from), to);
-  return Math.hypot(x - near(x, left, right), y - near(y, low, high)) < 0.85 * r;
+function covers([left, bottom, right, top], { x, y, r }) {
+  const clamp = (value, from, to) => Math.min(Math.max(value, from), to);
+  return Math.hypot(x - clamp(x, left, right), y - clamp(y, bottom, top)) < 0.85 * r;
 }
 
 class Drawing {
@@ -49,7 +50,7 @@ class Drawing {
     };
     const ends = { x0: field("x0"), y0: field("y0"), x1: field("x1"), y1: field("y1") };
     const round = { x: field("x"), y: field("y"), radius: field("r"), fill_color: field("fill") };
-    // What follows the pointer is on a layer of its own, so that the rest need not be drawn again.
+    // Highlights have a layer of their own: hovering does not redraw the graph.
     const add = (glyph, name, level = "glyph") => this.plot.add_glyph(glyph, this.sources[name], { level });
     add(new Circle({ ...round, fill_alpha: 0.13, line_color: field("fill"), line_alpha: 0.8 }), "disks");
     this.edges = new Segment({ ...ends, line_width: field("width"), line_color: "#59626e", line_alpha: 0.3 });
@@ -69,13 +70,13 @@ class Drawing {
 
   async show() {
     this.view = await Bokeh.Plotting.show(this.plot, this.element);
-    let waiting = 0;
-    const moved = () => { clearTimeout(waiting); waiting = setTimeout(() => this.moved(), 100); };
+    let timer = 0;
+    const moved = () => { clearTimeout(timer); timer = setTimeout(() => this.updateView(), 100); };
     this.plot.x_range.change.connect(moved);
     new ResizeObserver(() => { this.keepAspect(); moved(); }).observe(this.element);
   }
 
-  // Pixels a unit; both directions are alike.
+  // Pixels per data unit, equal in both directions.
   scale() { return this.element.clientWidth / (this.plot.x_range.end - this.plot.x_range.start); }
 
   frame(x, y, halfWidth) {
@@ -121,7 +122,7 @@ class Drawing {
     return level >= this.model.height ? "#5c6673" : this.palette[this.model.colour[this.model.ancestor(id, level)]];
   }
 
-  // Draws everything anew, after clusters were opened or closed or the colours changed.
+  // Redraw after a change of clusters or colours.
   update(walk) {
     const { model } = this;
     const circles = (ids, shrink) => ({
@@ -133,31 +134,31 @@ class Drawing {
     this.links = model.linksBetween(walk.marks);
     this.sources.disks.data = circles(several, () => 1);
     this.sources.marks.data = circles(walk.marks, (id) => (model.isLeaf(id) ? 0.85 : 0.92));
-    this.moved();
+    this.updateView();
     this.highlight();
   }
 
-  // After the view has moved: edges that are in sight, labels that have room.
-  moved() {
+  // Update visible edges and labels after panning and zooming.
+  updateView() {
     const { model } = this, { x_range: h, y_range: v } = this.plot;
-    const inSight = ({ a, b }) =>
+    const visible = ({ a, b }) =>
       Math.max(model.x[a], model.x[b]) >= h.start && Math.min(model.x[a], model.x[b]) <= h.end &&
       Math.max(model.y[a], model.y[b]) >= v.start && Math.min(model.y[a], model.y[b]) <= v.end;
-    const near = this.links.filter(inSight);
-    this.edges.line_alpha = Math.min(0.45, Math.max(0.12, 12 / Math.sqrt(near.length || 1)));
-    this.hidden = Math.max(0, near.length - MOST_LINKS);
-    const all = this.links.length <= MOST_LINKS;
-    if (!all || this.links !== this.drawn) this.drawLinks(all ? this.links : near.slice(0, MOST_LINKS));
+    const shown = this.links.filter(visible);
+    this.edges.line_alpha = Math.min(0.45, Math.max(0.12, 12 / Math.sqrt(shown.length || 1)));
+    this.hidden = Math.max(0, shown.length - MAX_LINKS);
+    const all = this.links.length <= MAX_LINKS;
+    if (!all || this.links !== this.drawn) this.drawLinks(all ? this.links : shown.slice(0, MAX_LINKS));
     this.drawn = this.links;
     this.label();
     this.onmove?.();
   }
 
   drawLinks(links) {
-    const most = links.length ? links[0].w : 1; // the heaviest come first
-    const thick = Math.min(3, Math.max(0.6, 60 / Math.sqrt(links.length || 1)));
+    const max = links.length ? links[0].w : 1; // sorted by weight
+    const width = Math.min(3, Math.max(0.6, 60 / Math.sqrt(links.length || 1)));
     this.sources.links.data = {
-      ...this.lines(links), width: links.map(({ w }) => thick * (0.35 + 0.65 * Math.sqrt(w / most))),
+      ...this.lines(links), width: links.map(({ w }) => width * (0.35 + 0.65 * Math.sqrt(w / max))),
     };
   }
 
@@ -171,22 +172,22 @@ class Drawing {
 
   label() {
     const { model } = this, { x_range: h, y_range: v } = this.plot, scale = this.scale();
-    const seen = this.marks.filter((id) =>
+    const visible = this.marks.filter((id) =>
       model.x[id] > h.start && model.x[id] < h.end && model.y[id] > v.start && model.y[id] < v.end);
-    const large = seen.filter((id) => seen.length <= 60 || model.r[id] * scale > 9);
+    const large = visible.filter((id) => visible.length <= 60 || model.r[id] * scale > 9);
     large.sort((a, b) => model.r[b] - model.r[a] || model.volume[b] - model.volume[a]);
-    const few = seen.length <= FEW_MARKS, disks = few ? seen.map((id) => this.disk(id)) : [];
+    const few = visible.length <= MAX_AVOIDED, disks = few ? visible.map((id) => this.disk(id)) : [];
     const taken = [], shown = [];
-    for (const id of large.slice(0, 20 * MOST_LABELS)) {
+    for (const id of large.slice(0, 20 * MAX_LABELS)) {
       const text = model.isLeaf(id) ? shorten(model.name(id), 18) : model.size[id].toLocaleString("en");
-      const boxes = spots(this.disk(id), 3.6 * Array.from(text).length + 3, few)
+      const boxes = labelBoxes(this.disk(id), 3.6 * Array.from(text).length + 3, few)
         .filter((box) => !taken.some((other) => overlap(box, other)));
       if (!boxes.length) continue;
-      const [middle] = boxes.slice(-1); // the disk itself, where there is no room beside it
-      const box = boxes.find((spot) => !disks.some((disk) => disk.id !== id && covers(spot, disk))) ?? middle;
+      const free = (box) => !disks.some((disk) => disk.id !== id && covers(box, disk));
+      const box = boxes.find(free) ?? boxes.at(-1); // the last one is inside the disk
       taken.push(box);
       shown.push([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2, ISOLATE.join(text)]);
-      if (shown.length >= MOST_LABELS) break;
+      if (shown.length >= MAX_LABELS) break;
     }
     this.sources.labels.data = {
       x: shown.map(([x]) => h.start + x / scale), y: shown.map(([, y]) => v.start + y / scale),
@@ -194,7 +195,7 @@ class Drawing {
     };
   }
 
-  // Where a mark is on the screen, from the lower left.
+  // Centre and radius of a mark in pixels from the lower left.
   disk(id) {
     const { model } = this, { x_range: h, y_range: v } = this.plot, scale = this.scale();
     return { id, x: (model.x[id] - h.start) * scale, y: (model.y[id] - v.start) * scale, r: model.r[id] * scale };
@@ -208,8 +209,8 @@ class Drawing {
       x: rings.map(([id]) => model.x[id]), y: rings.map(([id]) => model.y[id]),
       r: rings.map(([id]) => model.r[id]), colour: rings.map(([, colour]) => colour),
     };
-    const of = this.selected;
-    const near = of >= 0 && !model.open[of] ? this.links.filter(({ a, b }) => a === of || b === of) : [];
+    const id = this.selected;
+    const near = id >= 0 && !model.open[id] ? this.links.filter(({ a, b }) => a === id || b === id) : [];
     this.sources.near.data = this.lines(near.slice(0, 2000));
   }
 

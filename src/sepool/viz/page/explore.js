@@ -1,5 +1,5 @@
-// Puts model, drawing and outline together.
-const MOST_MARKS = 5000;
+// The page: model, drawing, outline, search and controls.
+const MAX_MARKS = 5000;
 const $ = (id) => document.getElementById(id);
 
 class Explorer {
@@ -7,12 +7,12 @@ class Explorer {
     this.model = new Model(data);
     this.drawing = new Drawing(this.model, data.palette, $("graph"));
     this.drawing.colourLevel = data.colourLevel;
-    this.drawing.onmove = () => this.say();
+    this.drawing.onmove = () => this.setStatus();
     this.outline = new Outline(this.model, $("outline"), (id) => this.drawing.colourOf(id));
     this.title = data.title;
     this.selected = -1;
-    // Fine levels of a large graph wait until they are asked for.
-    const coarse = data.counts.findIndex((count) => count <= MOST_MARKS);
+    // Large graphs start on a coarse level.
+    const coarse = data.counts.findIndex((count) => count <= MAX_MARKS);
     this.model.showLevel(Math.min(coarse, Math.max(this.model.height - 1, 0)));
     this.fillSelects(data, Math.min(coarse, this.model.height - 1));
     this.listen();
@@ -30,7 +30,7 @@ class Explorer {
       $("show").append(option(level, `${level}: ${count.toLocaleString("en")} ${what}`));
       if (level) $("colour").append(option(level, `${level}: ${count.toLocaleString("en")} ${what}`));
     });
-    $("show").append(option(-1, "as opened by hand"));
+    $("show").append(option(-1, "custom"));
     $("show").value = shown;
     $("colour").append(option(this.model.height, "none"));
     $("colour").value = data.colourLevel;
@@ -38,7 +38,7 @@ class Explorer {
 
   async start() {
     this.drawing.fit(this.model.root);
-    this.refresh(); // before there is a plot, so that it is drawn once
+    this.refresh(); // before the plot exists: a single draw
     await this.drawing.show();
     requestAnimationFrame(() => setTimeout(() => performance.mark("drawn")));
   }
@@ -47,15 +47,15 @@ class Explorer {
     this.walk = this.model.walk();
     this.drawing.update(this.walk);
     this.outline.update(this.walk.rows);
-    this.say();
-    this.tell();
+    this.setStatus();
+    this.showDetails();
   }
 
-  say(text) {
+  setStatus(text) {
     const { marks } = this.drawing, hidden = this.drawing.hidden;
-    const rest = hidden ? `, ${hidden.toLocaleString("en")} lightest not drawn: zoom in` : "";
+    const suffix = hidden ? `, ${hidden.toLocaleString("en")} lightest hidden: zoom in` : "";
     const links = this.drawing.links.length.toLocaleString("en");
-    $("status").textContent = text || `${marks.length.toLocaleString("en")} marks, ${links} edges between them${rest}`;
+    $("status").textContent = text || `${marks.length.toLocaleString("en")} visible nodes, ${links} edges${suffix}`;
   }
 
   toggle(id, open) {
@@ -70,10 +70,10 @@ class Explorer {
     if (id >= 0) this.outline.active = id;
     this.drawing.highlight();
     if (id >= 0) this.outline.scrollTo(id); else this.outline.draw();
-    this.tell();
+    this.showDetails();
   }
 
-  // Graph and outline both say where the pointer is; leaving one must not undo the other.
+  // Graph and outline both report the pointer; leaving one must not reset the other.
   hover(id, from) {
     if (id < 0 && from !== this.hoveredFrom) return;
     this.hoveredFrom = from;
@@ -91,42 +91,42 @@ class Explorer {
     this.drawing.fit(id);
   }
 
-  // What is known of the selected cluster or node.
-  tell() {
+  // Details of the selected cluster or node.
+  showDetails() {
     const { model } = this, id = this.selected < 0 ? model.root : this.selected;
     const number = (x) => x.toLocaleString("en", { maximumFractionDigits: 4 });
-    const whole = model.below[model.root] || 1;
-    const facts = [["Level", String(model.level[id])]];
-    if (!model.isLeaf(id)) facts.push(["Nodes", number(model.size[id])]);
-    facts.push([model.isLeaf(id) ? "Degree" : "Volume", number(model.volume[id])]);
-    if (id !== model.root) facts.push(["Weight that leaves", number(model.boundary[id])], ["Entropy it adds", `${bitsText(model.bits[id])} bits`]);
+    const entropy = model.below[model.root] || 1;
+    const details = [["Level", String(model.level[id])]];
+    if (!model.isLeaf(id)) details.push(["Nodes", number(model.size[id])]);
+    details.push([model.isLeaf(id) ? "Degree" : "Volume", number(model.volume[id])]);
+    if (id !== model.root) details.push(["Boundary", number(model.boundary[id])], ["Entropy contribution", `${bitsText(model.bits[id])} bits`]);
     if (!model.isLeaf(id)) {
-      facts.push(["Entropy below it", `${bitsText(model.below[id])} bits`]);
-      if (id !== model.root) facts.push(["Of all", `${((model.bits[id] + model.below[id]) / whole * 100).toFixed(1)} %`]);
+      details.push(["Entropy below", `${bitsText(model.below[id])} bits`]);
+      if (id !== model.root) details.push(["Share of the entropy", `${((model.bits[id] + model.below[id]) / entropy * 100).toFixed(1)} %`]);
     }
     const heading = document.createElement("h2"), name = document.createElement("bdi"), list = document.createElement("dl");
     name.textContent = shorten(model.name(id), 500);
     heading.append(name);
-    for (const [term, text] of facts) {
+    for (const [term, text] of details) {
       const dt = document.createElement("dt"), dd = document.createElement("dd");
       dt.textContent = term;
       dd.textContent = text;
       list.append(dt, dd);
     }
     const buttons = [];
-    const button = (text, act) => {
-      const made = document.createElement("button");
-      made.type = "button";
-      made.textContent = text;
-      made.addEventListener("click", () => {
-        act();
-        $("facts").querySelector("button").focus(); // the one that was pressed may be gone
+    const addButton = (text, action) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.addEventListener("click", () => {
+        action();
+        $("details").querySelector("button").focus(); // the pressed one may be replaced
       });
-      buttons.push(made);
+      buttons.push(button);
     };
-    if (!model.isLeaf(id) && id !== model.root) button(model.open[id] ? "Close" : "Open", () => this.toggle(id, !model.open[id]));
-    button("Zoom to", () => this.drawing.fit(id));
-    $("facts").replaceChildren(heading, list, ...buttons);
+    if (!model.isLeaf(id) && id !== model.root) addButton(model.open[id] ? "Collapse" : "Expand", () => this.toggle(id, !model.open[id]));
+    addButton("Zoom to", () => this.drawing.fit(id));
+    $("details").replaceChildren(heading, list, ...buttons);
   }
 
   listen() {
@@ -144,11 +144,11 @@ class Explorer {
     $("csv").addEventListener("click", () => this.save(new Blob([model.csv()], { type: "text/csv" }), "csv"));
     this.listenToGraph();
     this.listenToOutline();
-    new Finder(this, $("find"), $("found"));
+    new Search(this, $("query"), $("results"));
     document.addEventListener("keydown", (event) => {
       if (event.key === "/" && !/^(INPUT|SELECT)$/.test(event.target.tagName)) {
         event.preventDefault();
-        $("find").focus();
+        $("query").focus();
       }
     });
   }
@@ -172,7 +172,7 @@ class Explorer {
       this.select(id);
     });
     drawing.plot.on_event("doubletap", ({ x, y }) => {
-      if (performance.now() - opened < 500) return; // the first click has just opened it
+      if (performance.now() - opened < 500) return; // the first click expanded it
       let id = model.at(x, y, slack());
       if (model.isLeaf(id)) id = model.parent[id];
       this.toggle(id, false);
@@ -193,7 +193,7 @@ class Explorer {
     });
   }
 
-  // Closes a cluster, or the one around it if there is nothing to close.
+  // Collapse a cluster, or its parent if it is collapsed already.
   close(id) {
     const target = this.model.open[id] ? id : this.model.parent[id];
     this.toggle(target, false);
@@ -236,10 +236,10 @@ class Explorer {
     link.download = `${this.title.replace(/[^\w.-]+/g, "_").slice(0, 60) || "graph"}.${suffix}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    this.say(`Saved ${link.download}`);
+    this.setStatus(`Saved ${link.download}`);
   }
 
-  // Where a node of a level is on the screen, for scripts that drive the page.
+  // Position of a node on the screen, for browser tests.
   screen(level, index) {
     const id = this.model.offset[level] + index, box = $("graph").getBoundingClientRect();
     const { x_range: h, y_range: v } = this.drawing.plot, scale = this.drawing.scale();

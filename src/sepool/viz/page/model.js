@@ -1,4 +1,4 @@
-// The tree in flat arrays: nodes of all levels have one number each, level after level.
+// The tree in flat arrays; ids number the nodes of all levels, level after level.
 class Model {
   constructor(data) {
     this.height = data.counts.length - 1;
@@ -37,18 +37,18 @@ class Model {
       this.volume[this.parent[id]] += this.volume[id];
       this.first[this.parent[id] + 1]++;
     }
-    this.measure(data);
+    this.accumulate(data);
   }
 
-  // Children, sizes and entropy, from the leaves up: parents have higher numbers.
-  measure(data) {
+  // Children, sizes and entropy from the leaves up: parents have larger ids.
+  accumulate(data) {
     const { total, root } = this;
     for (let id = 0; id < root; id++) this.size[this.parent[id]] += this.size[id];
     for (let id = 0; id < total; id++) this.first[id + 1] += this.first[id];
     const next = this.first.slice();
     this.children = new Int32Array(root);
     for (let id = 0; id < root; id++) this.children[next[this.parent[id]]++] = id;
-    // What a node adds to the entropy, and what all nodes below it add.
+    // Entropy contributions of a node and of all nodes below it.
     this.bits = new Float64Array(total);
     this.below = new Float64Array(total);
     const all = this.volume[root];
@@ -78,7 +78,7 @@ class Model {
     return id;
   }
 
-  // Opens a cluster, and with it a child that is all there is in it.
+  // Expand a cluster, and an only child with it.
   expand(id) {
     while (!this.isLeaf(id)) {
       this.open[id] = 1;
@@ -101,7 +101,7 @@ class Model {
     this.open[this.root] = 1;
   }
 
-  // Rows of the outline in order; what is drawn as a mark and what as an open disk.
+  // Ids of the rows of the outline, of marks and of disks.
   walk() {
     const rows = [], marks = [], disks = [], stack = [this.root];
     while (stack.length) {
@@ -115,7 +115,7 @@ class Model {
     return { rows, marks, disks };
   }
 
-  // The weight between marks: every edge counts for the marks that its ends are in.
+  // Edges between marks: the weight between the nodes below them.
   linksBetween(marks) {
     const mark = new Int32Array(this.total).fill(-1);
     marks.forEach((id, i) => { mark[id] = i; });
@@ -132,15 +132,15 @@ class Model {
     return links.sort((p, q) => q.w - p.w);
   }
 
-  // The mark or open cluster at a place; the root is where nothing else is.
+  // The mark or expanded cluster at a point, by default the root.
   at(x, y, slack) {
     let id = this.root;
     for (;;) {
       if (!this.open[id]) return id;
       let best = -1, nearest = Infinity;
       for (const child of this.childrenOf(id)) {
-        const far = Math.hypot(this.x[child] - x, this.y[child] - y) - this.r[child];
-        if (far <= slack && far < nearest) { best = child; nearest = far; }
+        const distance = Math.hypot(this.x[child] - x, this.y[child] - y) - this.r[child];
+        if (distance <= slack && distance < nearest) { best = child; nearest = distance; }
       }
       if (best < 0) return id;
       id = best;

@@ -1,4 +1,4 @@
-// The tree as a list of rows, of which only those in sight are in the page.
+// The tree as a list of rows; only visible rows are in the page.
 const ROW = 24;
 
 class Outline {
@@ -7,7 +7,7 @@ class Outline {
     this.element = element;
     this.colourOf = colourOf;
     this.rows = [];
-    this.place = new Map();
+    this.position = new Map();
     this.active = model.root;
     this.hovered = this.selected = -1;
     this.space = document.createElement("div");
@@ -19,8 +19,8 @@ class Outline {
 
   update(rows) {
     this.rows = rows;
-    this.place = new Map(rows.map((id, i) => [id, i]));
-    if (!this.place.has(this.active)) this.active = this.model.root;
+    this.position = new Map(rows.map((id, i) => [id, i]));
+    if (!this.position.has(this.active)) this.active = this.model.root;
     this.space.style.height = `${rows.length * ROW}px`;
     this.draw();
   }
@@ -30,13 +30,13 @@ class Outline {
     const last = Math.min(this.rows.length, first + Math.ceil(this.element.clientHeight / ROW) + 9);
     const rows = [];
     for (let i = first; i < last; i++) rows.push(this.row(i));
-    const at = this.place.get(this.active); // a screen reader needs the active row, seen or not
+    const at = this.position.get(this.active); // screen readers need the active row, visible or not
     if (at !== undefined && (at < first || at >= last)) rows.push(this.row(at));
     this.space.replaceChildren(...rows);
     this.element.setAttribute("aria-activedescendant", `row-${this.active}`);
   }
 
-  // Rows stay where they are: a pointer over one of them must not lose it.
+  // Toggles classes: replacing the rows would lose the pointer.
   hover(id) {
     this.hovered = id;
     for (const row of this.space.children) row.classList.toggle("hover", Number(row.dataset.id) === id);
@@ -60,27 +60,27 @@ class Outline {
     row.classList.toggle("active", id === this.active);
     row.style.top = `${i * ROW}px`;
     row.style.paddingLeft = `${4 + 14 * (model.height - model.level[id])}px`;
-    const part = (kind, text, hidden) => {
-      const span = document.createElement(kind === "name" ? "bdi" : "span");
-      span.className = kind;
+    const add = (className, text, hidden) => {
+      const span = document.createElement(className === "name" ? "bdi" : "span");
+      span.className = className;
       span.textContent = text;
       if (hidden) span.setAttribute("aria-hidden", "true");
       row.append(span);
       return span;
     };
-    part("twist", leaf ? "" : model.open[id] ? "▾" : "▸", true);
-    part("spot", "", true).style.background = this.colourOf(id);
+    add("twist", leaf ? "" : model.open[id] ? "▾" : "▸", true);
+    add("spot", "", true).style.background = this.colourOf(id);
     const name = shorten(model.name(id), 200), bits = `${bitsText(model.bits[id] + model.below[id])} bits`;
     const count = leaf || id === model.root ? "" : model.size[id].toLocaleString("en");
-    part("name", name);
-    part("count", count);
-    part("bits", bits);
+    add("name", name);
+    add("count", count);
+    add("bits", bits);
     row.setAttribute("aria-label", [name, count && `${count} node${count === "1" ? "" : "s"}`, bits].filter(Boolean).join(", "));
     return row;
   }
 
   scrollTo(id) {
-    const i = this.place.get(id);
+    const i = this.position.get(id);
     if (i === undefined) return;
     const { scrollTop: top, clientHeight: height } = this.element;
     if (i * ROW < top) this.element.scrollTop = i * ROW;
@@ -93,9 +93,9 @@ class Outline {
     return row ? Number(row.dataset.id) : -1;
   }
 
-  // The row a key leads to from the active one.
+  // The id of the row that a key moves to from the active one.
   neighbour(key) {
-    const i = this.place.get(this.active) ?? 0, page = Math.floor(this.element.clientHeight / ROW) - 1;
+    const i = this.position.get(this.active) ?? 0, page = Math.floor(this.element.clientHeight / ROW) - 1;
     const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity }[key];
     return this.rows[Math.min(this.rows.length - 1, Math.max(0, i + step))];
   }

@@ -1,7 +1,7 @@
-// Search by name: a field, and a list of what it finds.
-const MOST_FOUND = 30;
+// Search by name: a field and a list of results.
+const MAX_RESULTS = 30;
 
-class Finder {
+class Search {
   constructor(explorer, input, list) {
     this.explorer = explorer;
     this.model = explorer.model;
@@ -11,33 +11,33 @@ class Finder {
     this.choice = 0;
     this.names = this.model.names?.map((name) => name.toLowerCase());
     input.addEventListener("input", () => this.search());
-    input.addEventListener("keydown", (event) => this.press(event));
+    input.addEventListener("keydown", (event) => this.onKey(event));
     input.addEventListener("blur", () => this.show([]));
     list.addEventListener("mousedown", (event) => {
       event.preventDefault(); // the field keeps the focus
       const item = event.target.closest("li");
-      if (item) this.take(Number(item.dataset.id));
+      if (item) this.choose(Number(item.dataset.id));
     });
   }
 
-  // Whole names first, then beginnings, then any part.
+  // Ids by name: equal to the query, then beginning with it, then containing it.
   find(text) {
-    const wanted = text.trim().toLowerCase(), whole = [], begins = [], holds = [];
-    if (!wanted) return whole;
+    const query = text.trim().toLowerCase(), equal = [], begins = [], contains = [];
+    if (!query) return equal;
     for (let id = 0; id < this.model.leaves; id++) {
-      const name = this.names ? this.names[id] : String(id), at = name.indexOf(wanted);
+      const name = this.names ? this.names[id] : String(id), at = name.indexOf(query);
       if (at < 0) continue;
-      const found = at > 0 ? holds : name.length > wanted.length ? begins : whole;
-      if (found.length < MOST_FOUND) found.push(id);
+      const ids = at > 0 ? contains : name.length > query.length ? begins : equal;
+      if (ids.length < MAX_RESULTS) ids.push(id);
     }
-    return [...whole, ...begins, ...holds].slice(0, MOST_FOUND);
+    return [...equal, ...begins, ...contains].slice(0, MAX_RESULTS);
   }
 
   search() {
     const ids = this.find(this.input.value), count = ids.length;
     this.show(ids);
     if (!this.input.value.trim()) return;
-    this.explorer.say(count === MOST_FOUND ? `${count} or more nodes found` : `${count} node${count === 1 ? "" : "s"} found`);
+    this.explorer.setStatus(count === MAX_RESULTS ? `${count} or more nodes found` : `${count} node${count === 1 ? "" : "s"} found`);
   }
 
   show(ids, choice = 0) {
@@ -45,7 +45,7 @@ class Finder {
     this.choice = choice;
     this.list.replaceChildren(...ids.map((id, i) => {
       const item = document.createElement("li"), name = document.createElement("bdi");
-      item.id = `found-${i}`;
+      item.id = `result-${i}`;
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", i === choice);
       item.dataset.id = id;
@@ -55,14 +55,14 @@ class Finder {
     }));
     this.list.hidden = !ids.length;
     this.input.setAttribute("aria-expanded", ids.length > 0);
-    if (ids.length) this.input.setAttribute("aria-activedescendant", `found-${choice}`);
+    if (ids.length) this.input.setAttribute("aria-activedescendant", `result-${choice}`);
     else this.input.removeAttribute("aria-activedescendant");
     this.list.children[choice]?.scrollIntoView({ block: "nearest" });
   }
 
-  press(event) {
+  onKey(event) {
     const count = this.ids.length;
-    if (event.key === "Enter" && count) this.take(this.ids[this.choice]);
+    if (event.key === "Enter" && count) this.choose(this.ids[this.choice]);
     else if (event.key === "ArrowDown" && count) this.show(this.ids, (this.choice + 1) % count);
     else if (event.key === "ArrowUp" && count) this.show(this.ids, (this.choice + count - 1) % count);
     else if (event.key === "Escape") {
@@ -72,9 +72,9 @@ class Finder {
     event.preventDefault();
   }
 
-  take(id) {
+  choose(id) {
     this.show([]);
     this.explorer.goTo(id);
-    this.explorer.say(`Found ${shorten(this.model.name(id), 80)}`);
+    this.explorer.setStatus(`Found ${shorten(this.model.name(id), 80)}`);
   }
 }
