@@ -1,4 +1,4 @@
-"""A small graph of communities with words as features, for node classifiers."""
+"""A small graph of communities with word features, for node classifiers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CLASSES, SIZE, WORDS = 3, 40, 30
 
 
 def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
-    """Three communities; the words of a node are mostly those of its own. A `NodeSet`."""
+    """Return a `NodeSet` of three communities, most words of a node being those of its own."""
     from sepool.pyg.format import EdgeBlocks
     from sepool_experiments.data.nodes import NodeSet
 
@@ -19,13 +19,13 @@ def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
     upper = np.triu(rng.random((count, count)) < chance, 1)
     row, col = np.nonzero(upper | upper.T)
     x = np.zeros((count, WORDS), np.float32)
-    for node, kind in enumerate(y):
-        own = kind * (WORDS // CLASSES) + rng.integers(0, WORDS // CLASSES, 4)
+    for node, label in enumerate(y):
+        own = label * (WORDS // CLASSES) + rng.integers(0, WORDS // CLASSES, 4)
         other = rng.integers(0, WORDS, 4)
         x[node, np.where(rng.random(4) < noise, other, own)] = 1
     x /= x.sum(axis=1, keepdims=True)
     order = rng.permutation(count)
-    train = np.concatenate([order[y[order] == kind][:8] for kind in range(CLASSES)])
+    train = np.concatenate([order[y[order] == label][:8] for label in range(CLASSES)])
     rest = order[~np.isin(order, train)]
     val, test = np.sort(rest[: len(rest) // 2]), np.sort(rest[len(rest) // 2 :])
     edges = EdgeBlocks(np.array([len(row)]), row, col)
@@ -33,7 +33,7 @@ def community_set(seed=0, size=SIZE, noise=0.3, mixing=0.4):
 
 
 def community_data(nodes=None, height=3):
-    """The same as PyG has it, with its coding tree."""
+    """Return the nodes as PyG data with their coding tree."""
     import sepool
     from sepool.pyg.format import Forest
     from sepool_experiments.data.nodes import node_data

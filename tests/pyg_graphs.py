@@ -27,8 +27,8 @@ def molecules(count: int, **more) -> list[Data]:
     return graphs
 
 
-def odd_graphs() -> list[Data]:
-    """What goes wrong elsewhere: lone nodes, no edges, loops, repeats, and edges in any order."""
+def degenerate_graphs() -> list[Data]:
+    """Isolated nodes, no edges, self-loops, repeated edges, edges in any order."""
     loops = torch.tensor([[0, 0, 1, 2, 2], [0, 1, 0, 2, 2]])
     twice = torch.tensor([[0, 1, 0, 1, 1, 2], [1, 0, 1, 0, 2, 1]])
     shuffled = as_data(shapes.ring(6), 6)
@@ -46,15 +46,15 @@ def odd_graphs() -> list[Data]:
 
 @st.composite
 def data(draw, weighted: bool | None = None) -> Data:
-    """Any graph: loops, repeats, lone nodes and zero weights occur; both directions are listed."""
+    """Any graph with edges in both directions: self-loops, repeats and zero weights occur."""
     n, edges = draw(shapes.graphs())
     both = [pair for u, v, _ in edges for pair in ((u, v), (v, u))]
     index = torch.tensor(both, dtype=torch.long).reshape(-1, 2).t().contiguous()
-    found = Data(edge_index=index, num_nodes=n)
+    graph = Data(edge_index=index, num_nodes=n)
     if draw(st.booleans()) if weighted is None else weighted:
         weights = [w for *_, w in edges for _ in range(2)]
-        found.edge_weight = torch.tensor(weights, dtype=torch.float)
-    return found
+        graph.edge_weight = torch.tensor(weights, dtype=torch.float)
+    return graph
 
 
 def dense(index: Tensor, weight: Tensor | None, n: int) -> Tensor:
@@ -65,7 +65,7 @@ def dense(index: Tensor, weight: Tensor | None, n: int) -> Tensor:
 
 
 def same_data(a: Data, b: Data) -> bool:
-    """Whether two graphs have the same attributes, equal in values and types."""
+    """Test that two graphs have the same attributes, equal in values and types."""
     a, b = a.to_dict(), b.to_dict()
     return a.keys() == b.keys() and all(
         x.dtype == b[key].dtype and torch.equal(x, b[key]) if torch.is_tensor(x) else x == b[key]

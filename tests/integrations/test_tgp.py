@@ -16,10 +16,10 @@ from torch_geometric.data import Batch, Data  # noqa: E402
 from torch_geometric.utils import erdos_renyi_graph, to_dense_adj  # noqa: E402
 
 import sepool  # noqa: E402
-from sepool.integrations import tgp as ours  # noqa: E402
+from sepool.integrations import tgp as adapter  # noqa: E402
 from sepool.nn import SEPooling  # noqa: E402
 
-needs_tgp = pytest.mark.skipif(ours.MISSING is not None, reason="needs torch-geometric-pool")
+needs_tgp = pytest.mark.skipif(adapter.MISSING is not None, reason="needs torch-geometric-pool")
 WITHOUT = """
 import sys
 sys.modules["tgp"] = None  # as if it were not installed
@@ -48,51 +48,51 @@ def same_partition(a, b) -> bool:
 
 
 @needs_tgp
-def test_selects_the_levels_of_the_coding_tree(batch):
+def test_multi_level_select_equals_hierarchy(batch):
     levels = sepool.hierarchy(batch)
-    found = ours.CodingTreeSelect().multi_level_select(
+    outputs = adapter.CodingTreeSelect().multi_level_select(
         batch.edge_index, batch=batch.batch, num_nodes=batch.num_nodes, levels=2
     )
-    assert [so.num_supernodes for so in found] == [levels.num_clusters(1), levels.num_clusters(2)]
-    assert same_partition(found[0].cluster_index, levels.assignment(1))
-    first, second = (so.cluster_index for so in found)
+    assert [so.num_supernodes for so in outputs] == [levels.num_clusters(1), levels.num_clusters(2)]
+    assert same_partition(outputs[0].cluster_index, levels.assignment(1))
+    first, second = (so.cluster_index for so in outputs)
     assert same_partition(second[first], levels.assignment(2)[levels.assignment(1)])
 
 
 @needs_tgp
-def test_pools_and_lifts(batch):
-    pooler = ours.coding_tree_pooling(remove_self_loops=False, degree_norm=False)
+def test_coding_tree_pooling_equals_dense_formulas(batch):
+    pooler = adapter.coding_tree_pooling(remove_self_loops=False, degree_norm=False)
     ones = torch.ones(batch.num_edges)
     out = pooler(x=batch.x, adj=batch.edge_index, edge_weight=ones, batch=batch.batch)
     s = torch.nn.functional.one_hot(out.so.cluster_index).float()
     torch.testing.assert_close(out.x, s.t() @ batch.x)
     a = to_dense_adj(batch.edge_index, max_num_nodes=batch.num_nodes)[0]
     size = out.so.num_supernodes
-    found = torch.zeros(size, size).index_put_(tuple(out.edge_index), out.edge_weight)
-    torch.testing.assert_close(found, s.t() @ a @ s)
+    pooled = torch.zeros(size, size).index_put_(tuple(out.edge_index), out.edge_weight)
+    torch.testing.assert_close(pooled, s.t() @ a @ s)
     torch.testing.assert_close(pooler(x=out.x, so=out.so, lifting=True), s @ out.x)
     assert torch.equal(out.batch[out.so.cluster_index], batch.batch)
 
 
 @needs_tgp
-def test_pools_along_a_hierarchy_that_is_there(batch):
+def test_select_output_pools_like_sep_pooling(batch):
     from tgp.poolers import SEPPooling
 
     levels, x = sepool.hierarchy(batch), batch.x
     for level in (1, 2, 3):
-        so = ours.select_output(levels, level)
+        so = adapter.select_output(levels, level)
         pooled = SEPPooling().reduce(x=x, so=so, batch=levels.batch(level - 1))[0]
         x = SEPooling()(x, levels, level).x
         torch.testing.assert_close(pooled, x)
     with pytest.raises(ValueError, match="level must be 1 to 3"):
-        ours.select_output(levels, 4)
+        adapter.select_output(levels, 4)
 
 
 @needs_tgp
-def test_pre_coarsening(batch):
+def test_pre_coarsening_has_levels_of_coding_tree(batch):
     from tgp.data.transforms import PreCoarsening
 
-    pooler = ours.coding_tree_pooling("fast")
+    pooler = adapter.coding_tree_pooling("fast")
     data = Data(x=batch[2].x, edge_index=batch[2].edge_index)
     levels = PreCoarsening(poolers=[pooler, pooler])(data).pooled_data
     tree = sepool.coding_tree(data, height=3, method="fast")
@@ -100,8 +100,8 @@ def test_pre_coarsening(batch):
 
 
 @needs_tgp
-def test_the_example_in_the_docstring(batch):
-    code = textwrap.dedent(ours.__doc__.split("::\n", 1)[1].split("\nThe other way")[0])
+def test_docstring_example_runs(batch):
+    code = textwrap.dedent(adapter.__doc__.split("::\n", 1)[1].split("\n`released_trees`")[0])
     names = {"data": Data(x=batch[2].x, edge_index=batch[2].edge_index)}
     exec(code, names)
     assert names["x"].shape == (20, 3)
@@ -109,8 +109,8 @@ def test_the_example_in_the_docstring(batch):
 
 
 @needs_tgp
-def test_weights_and_one_way_edges_count():
-    select = ours.CodingTreeSelect()
+def test_select_weighted_arcs_change_clusters():
+    select = adapter.CodingTreeSelect()
     edges = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])  # a ring of one-way streets
     for heavy in (0, 1):
         weight = torch.ones(4)
@@ -121,11 +121,11 @@ def test_weights_and_one_way_edges_count():
 
 
 @needs_tgp
-def test_trees_of_the_released_code():
+def test_released_trees_equal_tgp_selector():
     from tgp import select
 
     edges = [np.array([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]), np.empty((0, 2))]
-    trees = ours.released_trees(edges, [6, 2], height=2)
+    trees = adapter.released_trees(edges, [6, 2], height=2)
     both = torch.from_numpy(np.concatenate([edges[0], edges[0][:, ::-1]]).T.copy())
     theirs = select.SEPSelect()(edge_index=both, num_nodes=6).cluster_index
     assert trees.height == 2
@@ -134,14 +134,14 @@ def test_trees_of_the_released_code():
         sepool.structural_entropy(edges[0].tolist(), theirs.tolist())
     )
     assert trees[1].counts == (2, 2, 1)
-    deeper = ours.released_trees(edges[:1], [6], height=3)
+    deeper = adapter.released_trees(edges[:1], [6], height=3)
     assert deeper[0].counts[0] == 6
     assert deeper[0].height == 3
 
 
 @needs_tgp
-def test_odd_input():
-    select = ours.CodingTreeSelect("fast", seed=3)
+def test_select_degenerate_input_is_handled():
+    select = adapter.CodingTreeSelect("fast", seed=3)
     assert repr(select) == "CodingTreeSelect(method='fast', seed=3)"
     nothing = torch.empty(2, 0, dtype=torch.long)
     assert select(edge_index=nothing, num_nodes=0).num_nodes == 0
@@ -152,10 +152,10 @@ def test_odd_input():
     with pytest.raises(ValueError, match="sorted by their graph"):
         select(edge_index=nothing, batch=torch.tensor([1, 0]))
     with pytest.raises(ValueError, match="method must be one of"):
-        ours.CodingTreeSelect("slow")
+        adapter.CodingTreeSelect("slow")
 
 
-def test_says_what_to_install():
+def test_missing_tgp_names_what_to_install():
     run = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
     )

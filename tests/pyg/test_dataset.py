@@ -14,7 +14,7 @@ pytest.importorskip("torch_geometric")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, data, molecules, odd_graphs, same_data  # noqa: E402
+from tests.pyg_graphs import as_data, data, degenerate_graphs, molecules, same_data  # noqa: E402
 from torch_geometric.data import Data, InMemoryDataset  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
@@ -25,49 +25,49 @@ from sepool.pyg.dataset import FORMAT, VERSION  # noqa: E402
 
 def assert_same_after(path, graphs) -> InMemoryDataset:
     save_graphs(path, graphs)
-    found = load_graphs(path)
-    assert len(found) == len(graphs)
-    assert all(map(same_data, found, graphs))
-    return found
+    loaded = load_graphs(path)
+    assert len(loaded) == len(graphs)
+    assert all(map(same_data, loaded, graphs))
+    return loaded
 
 
 @given(st.lists(data(weighted=False), min_size=1, max_size=5), st.integers(0, 4))
-def test_what_is_saved_is_loaded(tmp_path_factory, graphs, height):
+def test_load_graphs_saved_graphs_are_equal(tmp_path_factory, graphs, height):
     if height:
         graphs = AddCodingTree(height, "fast").apply_all(graphs)
     assert_same_after(tmp_path_factory.mktemp("graphs") / "graphs.npz", graphs)
 
 
 @given(st.lists(data(weighted=True), min_size=1, max_size=3))
-def test_weights(tmp_path_factory, graphs):
+def test_load_graphs_weighted_graphs_are_equal(tmp_path_factory, graphs):
     graphs = AddCodingTree(3, "fast").apply_all(graphs)
     assert_same_after(tmp_path_factory.mktemp("graphs") / "graphs.npz", graphs)
 
 
-def test_odd_graphs(tmp_path):
-    assert_same_after(tmp_path / "graphs.npz", AddCodingTree(2).apply_all(odd_graphs()))
+def test_load_graphs_degenerate_graphs_are_equal(tmp_path):
+    assert_same_after(tmp_path / "graphs.npz", AddCodingTree(2).apply_all(degenerate_graphs()))
 
 
-def test_directed_graphs(tmp_path):
+def test_load_graphs_directed_graphs_are_equal(tmp_path):
     arcs = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 1]]), num_nodes=4)
     graphs = [arcs, as_data([(0, 1), (1, 2)], 3)]
     assert_same_after(tmp_path / "graphs.npz", AddCodingTree(2, symmetrise=True).apply_all(graphs))
 
 
-def test_graphs_larger_than_what_is_worked_on_at_once(tmp_path, monkeypatch):
-    graphs = AddCodingTree(3, "fast").apply_all(molecules(20) + odd_graphs_with_features())
+def test_load_graphs_many_runs_are_equal(tmp_path, monkeypatch):
+    graphs = AddCodingTree(3, "fast").apply_all(molecules(20) + degenerate_graphs_with_features())
     monkeypatch.setattr("sepool.segments.runs.__defaults__", (7,))
     assert_same_after(tmp_path / "graphs.npz", graphs)
 
 
-def odd_graphs_with_features() -> list[Data]:
-    graphs = odd_graphs()
+def degenerate_graphs_with_features() -> list[Data]:
+    graphs = degenerate_graphs()
     for graph in graphs:
         graph.x, graph.y = torch.eye(4)[torch.zeros(graph.num_nodes).long()], torch.tensor([1])
     return graphs
 
 
-def test_attributes_of_all_kinds(tmp_path):
+def test_load_graphs_attributes_of_many_types_are_equal(tmp_path):
     graphs = AddCodingTree(2).apply_all(molecules(4))
     for i, graph in enumerate(graphs):
         graph.pos = torch.randn(graph.num_nodes, 3)
@@ -78,11 +78,11 @@ def test_attributes_of_all_kinds(tmp_path):
         graph.low = torch.tensor([-3 - i])
         graph.zero = torch.tensor([-0.0, 1.0])
         graph.name = f"molecule {i}"
-    found = assert_same_after(tmp_path / "graphs.npz", graphs)
-    assert np.signbit(found[0].zero.numpy()).tolist() == [True, False]
+    loaded = assert_same_after(tmp_path / "graphs.npz", graphs)
+    assert np.signbit(loaded[0].zero.numpy()).tolist() == [True, False]
 
 
-def test_attributes_that_are_called_like_parts_of_the_file(tmp_path):
+def test_load_graphs_attributes_named_like_arrays_are_equal(tmp_path):
     names = (
         *("about", "nodes", "degrees", "gaps", "plain", "edge_counts", "other_edges", "counts"),
         *("parent", "sizes", "symmetric", "file", "format", "version", "core", "x.counts"),
@@ -96,22 +96,22 @@ def test_attributes_that_are_called_like_parts_of_the_file(tmp_path):
     assert_same_after(tmp_path / "graphs.npz", AddCodingTree(2).apply_all(graphs))
 
 
-def test_a_dataset_and_a_part_of_it(tmp_path):
+def test_load_graphs_dataset_and_subset_are_equal(tmp_path):
     dataset = InMemoryDataset()
     dataset._data, dataset.slices = InMemoryDataset.collate(molecules(8))
     dataset = AddCodingTree(3).apply_all(dataset)
-    found = assert_same_after(tmp_path / "graphs.npz", dataset)
-    assert (found.num_classes, found.num_features) == (2, 4)
+    loaded = assert_same_after(tmp_path / "graphs.npz", dataset)
+    assert (loaded.num_classes, loaded.num_features) == (2, 4)
     assert_same_after(tmp_path / "graphs.npz", dataset[[4, 2, 2]])
-    assert_same_after(tmp_path / "graphs.npz", found[:3])
+    assert_same_after(tmp_path / "graphs.npz", loaded[:3])
     assert_same_after(tmp_path / "graphs.npz", dataset[[4]])
 
 
-def test_a_part_of_a_list(tmp_path):
+def test_load_graphs_subset_of_list_is_equal(tmp_path):
     assert_same_after(tmp_path / "graphs.npz", torch.utils.data.Subset(molecules(4), [2, 0]))
 
 
-def test_the_stock_loader_takes_what_is_loaded(tmp_path):
+def test_load_graphs_stock_loader_batches_them(tmp_path):
     save_graphs(tmp_path / "graphs.npz", AddCodingTree(3).apply_all(molecules(8)))
     for batch in DataLoader(load_graphs(tmp_path / "graphs.npz"), batch_size=4):
         assert hierarchy(batch).num_graphs == 4
@@ -123,23 +123,23 @@ def test_load_graphs_file_of_0_1_0_is_read():
     assert all(same_data(graph, AddCodingTree(3)(graph)) for graph in graphs)
 
 
-def test_cliques_take_few_bytes(tmp_path):
+def test_save_graphs_cliques_take_few_bytes(tmp_path):
     graphs = [as_data(shapes.complete(60), 60)] * 50
     save_graphs(tmp_path / "graphs.npz", AddCodingTree(3, "fast").apply_all(graphs))
     edges = sum(graph.num_edges for graph in graphs)
     assert os.path.getsize(tmp_path / "graphs.npz") < edges / 20
 
 
-def test_features_that_are_one_hot_take_few_bytes(tmp_path):
+def test_save_graphs_one_hot_features_take_few_bytes(tmp_path):
     save_graphs(tmp_path / "graphs.npz", molecules(20))
     assert read_archive(tmp_path / "graphs.npz", FORMAT, VERSION)["data.x"].dtype == np.uint8
 
 
 @pytest.mark.skipif(
     not Path(os.environ.get("SEPOOL_DATA", "."), "TU", "PROTEINS", "raw").exists(),
-    reason="PROTEINS is not there: set SEPOOL_DATA to a folder with TU/PROTEINS/raw",
+    reason="needs PROTEINS: set SEPOOL_DATA to a folder with TU/PROTEINS/raw",
 )
-def test_a_real_dataset(tmp_path):
+def test_load_graphs_proteins_is_equal(tmp_path):
     from torch_geometric.datasets import TUDataset
 
     raw = Path(os.environ["SEPOOL_DATA"], "TU", "PROTEINS", "raw")
@@ -154,12 +154,12 @@ def test_a_real_dataset(tmp_path):
 # Bad input
 
 
-def test_nothing_to_save(tmp_path):
+def test_save_graphs_no_graphs_raises(tmp_path):
     with pytest.raises(ValueError, match="no graphs"):
         save_graphs(tmp_path / "graphs.npz", [])
 
 
-def test_an_attribute_that_cannot_be_stored(tmp_path):
+def test_save_graphs_object_attribute_leaves_no_file(tmp_path):
     graphs = molecules(2)
     for graph in graphs:
         graph.thing = object()
@@ -169,7 +169,7 @@ def test_an_attribute_that_cannot_be_stored(tmp_path):
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"a": "b"}, torch.ones(2).bfloat16()], ids=str)
-def test_an_attribute_that_cannot_be_stored_is_named(tmp_path, value):
+def test_save_graphs_unsupported_attribute_is_named(tmp_path, value):
     graphs = molecules(2)
     for graph in graphs:
         graph.info = value
@@ -177,7 +177,7 @@ def test_an_attribute_that_cannot_be_stored_is_named(tmp_path, value):
         save_graphs(tmp_path / "graphs.npz", graphs)
 
 
-def test_graphs_with_different_attributes(tmp_path):
+def test_save_graphs_different_attributes_raises(tmp_path):
     graphs = AddCodingTree(2).apply_all(molecules(3))
     graphs[2].extra = torch.ones(1)
     with pytest.raises(ValueError, match="graph 2 has the attribute 'extra', graph 0 does not"):
@@ -188,13 +188,13 @@ def test_graphs_with_different_attributes(tmp_path):
 
 
 class Pair(Data):
-    """Two graphs in one, whose attributes are joined in a way of their own."""
+    """Data with its own way of batching."""
 
     def __inc__(self, key, value, *rest):
         return self.x.size(0) if key == "edge_index_t" else super().__inc__(key, value, *rest)
 
 
-def test_graphs_that_are_joined_in_their_own_way(tmp_path):
+def test_save_graphs_own_batching_raises(tmp_path):
     graphs = [Pair(**graph.to_dict()) for graph in molecules(2)]
     dataset = InMemoryDataset()
     dataset._data, dataset.slices = InMemoryDataset.collate(graphs)
@@ -203,13 +203,13 @@ def test_graphs_that_are_joined_in_their_own_way(tmp_path):
             save_graphs(tmp_path / "graphs.npz", given_graphs)
 
 
-def test_an_edge_that_leaves_its_graph(tmp_path):
+def test_save_graphs_edge_out_of_range_raises(tmp_path):
     graph = Data(edge_index=torch.tensor([[0, 2], [2, 0]]), num_nodes=2)
     with pytest.raises(ValueError, match="an edge leaves its graph"):
         save_graphs(tmp_path / "graphs.npz", [graph, graph])
 
 
-def test_trees_that_are_not_of_their_graphs(tmp_path):
+def test_save_graphs_trees_of_other_graphs_raises(tmp_path):
     graphs = AddCodingTree(2).apply_all(molecules(3))
     graphs[0].tree, graphs[1].tree = graphs[1].tree, graphs[0].tree
     with pytest.raises(ValueError, match="graph 0: its tree is of another graph"):
@@ -225,7 +225,7 @@ def test_trees_that_are_not_of_their_graphs(tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, -1])
-def test_a_file_that_is_cut_off(tmp_path, size):
+def test_load_graphs_truncated_file_raises(tmp_path, size):
     path = tmp_path / "graphs.npz"
     save_graphs(path, molecules(3))
     path.write_bytes(path.read_bytes()[:size])
@@ -233,7 +233,7 @@ def test_a_file_that_is_cut_off(tmp_path, size):
         load_graphs(path)
 
 
-def test_bytes_that_changed(tmp_path):
+def test_load_graphs_flipped_byte_never_loads_other_graphs(tmp_path):
     path = tmp_path / "graphs.npz"
     save_graphs(path, AddCodingTree(2).apply_all(molecules(3)))
     whole = path.read_bytes()
@@ -243,13 +243,13 @@ def test_bytes_that_changed(tmp_path):
         damaged[place] ^= 0x55
         path.write_bytes(damaged)
         try:
-            found = load_graphs(path)
+            loaded = load_graphs(path)
         except ArchiveError:
             continue
-        assert all(map(same_data, found, AddCodingTree(2).apply_all(molecules(3))))
+        assert all(map(same_data, loaded, AddCodingTree(2).apply_all(molecules(3))))
 
 
-def test_arrays_that_do_not_fit_together(tmp_path):
+def test_load_graphs_inconsistent_arrays_raises(tmp_path):
     path = tmp_path / "graphs.npz"
     save_graphs(path, AddCodingTree(2).apply_all(molecules(3)))
     arrays = read_archive(path, FORMAT, VERSION)
@@ -272,7 +272,7 @@ def test_arrays_that_do_not_fit_together(tmp_path):
 
 
 @pytest.mark.parametrize("about", [{"types": {"x": "int7"}}, {"types": ["x"]}, {"others": ["x"]}])
-def test_a_description_that_makes_no_sense(tmp_path, about):
+def test_load_graphs_invalid_description_raises(tmp_path, about):
     path = tmp_path / "graphs.npz"
     save_graphs(path, molecules(3))
     arrays = read_archive(path, FORMAT, VERSION)
@@ -282,7 +282,7 @@ def test_a_description_that_makes_no_sense(tmp_path, about):
         load_graphs(path)
 
 
-def test_another_version_or_kind(tmp_path):
+def test_load_graphs_other_version_or_format_raises(tmp_path):
     path = tmp_path / "graphs.npz"
     write_archive(path, FORMAT, VERSION + 1, {})
     with pytest.raises(ArchiveError, match=f"version {VERSION + 1} of the format; this sepool"):
@@ -293,7 +293,7 @@ def test_another_version_or_kind(tmp_path):
         load_graphs(trees)
 
 
-def test_nothing_in_a_file_is_executed(tmp_path):
+def test_load_graphs_pickled_object_is_refused(tmp_path):
     path = tmp_path / "graphs.npz"
     np.savez(path, format=np.array(FORMAT), version=np.array(VERSION), x=np.array([print], object))
     with pytest.raises(ArchiveError, match="not a NumPy archive of plain arrays"):
@@ -304,6 +304,6 @@ def test_nothing_in_a_file_is_executed(tmp_path):
 
 
 @pytest.mark.parametrize("graphs", [5, Data(num_nodes=2), "graphs", {"a": 1}], ids=str)
-def test_what_is_no_list_of_graphs(tmp_path, graphs):
+def test_save_graphs_no_list_raises(tmp_path, graphs):
     with pytest.raises(TypeError, match=r"expected a list of graphs, got (int|Data|str|dict)"):
         save_graphs(tmp_path / "graphs.npz", graphs)

@@ -32,14 +32,14 @@ def blocks(graphs) -> tuple[np.ndarray, EdgeBlocks]:
 
 
 @given(st.lists(lists(), min_size=1, max_size=5))
-def test_what_is_encoded_is_decoded(graphs):
+def test_decode_edges_encoded_lists_are_equal(graphs):
     nodes, edges = blocks(graphs)
     counts, ends = decode_edges(encode_edges(nodes, edges), nodes)
     assert counts.tolist() == edges.counts.tolist()
     assert ends.tolist() == [edges.row.tolist(), edges.col.tolist()]
 
 
-def test_what_is_plain():
+def test_encode_edges_sorted_symmetric_lists_are_plain():
     ring = sorted(pair for u, v in shapes.ring(5) for pair in ((u, v), (v, u)))
     graphs = [
         (5, ring),
@@ -54,7 +54,7 @@ def test_what_is_plain():
     assert len(arrays["gaps"]) == 5 + 1 + 6
 
 
-def test_every_edge_of_a_clique_is_next_to_the_last():
+def test_encode_edges_clique_has_gaps_of_zero():
     clique = sorted(pair for u, v in shapes.complete(9) for pair in ((u, v), (v, u)))
     gaps = encode_edges(*blocks([(9, clique)]))["gaps"]
     assert len(gaps) == 36
@@ -62,6 +62,6 @@ def test_every_edge_of_a_clique_is_next_to_the_last():
 
 
 @pytest.mark.parametrize("edge", [(0, 3), (-1, 0)])
-def test_edges_that_leave_their_graph(edge):
+def test_encode_edges_edge_out_of_range_raises(edge):
     with pytest.raises(ValueError, match="an edge leaves its graph"):
         encode_edges(*blocks([(3, [edge])]))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from pathlib import Path
 
@@ -12,7 +14,7 @@ pytest.importorskip("torch_geometric")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, data, dense, molecules, odd_graphs, same_data  # noqa: E402
+from tests.pyg_graphs import as_data, data, degenerate_graphs, dense, molecules, same_data  # noqa: E402
 from torch_geometric.data import Batch, Data, InMemoryDataset  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
@@ -68,7 +70,7 @@ def assert_consistent(batch) -> None:
 
 
 @given(st.lists(data(), min_size=1, max_size=5), st.integers(1, 5))
-def test_a_batch_equals_the_dense_formulas(graphs, height):
+def test_hierarchy_batch_equals_dense_formulas(graphs, height):
     for graph in graphs:  # PyG joins what the first graph has
         if "edge_weight" not in graph:
             graph.edge_weight = torch.ones(graph.num_edges)
@@ -78,22 +80,22 @@ def test_a_batch_equals_the_dense_formulas(graphs, height):
 
 
 @given(data(), st.integers(1, 4), st.sampled_from(shapes.METHODS))
-def test_one_graph_has_the_tree_of_the_core(graph, height, method):
-    found = hierarchy(sepool.AddCodingTree(height, method)(graph))
+def test_hierarchy_one_graph_equals_coding_tree(graph, height, method):
+    levels = hierarchy(sepool.AddCodingTree(height, method)(graph))
     weights = graph.get("edge_weight")
     whole = Data(edge_index=graph.edge_index, edge_weight=weights, num_nodes=graph.num_nodes)
     tree = sepool.coding_tree(whole, height, method=method)
     for level in range(1, height + 1):
-        assert found.assignment(level).tolist() == tree.assignment(level).tolist()
+        assert levels.assignment(level).tolist() == tree.assignment(level).tolist()
 
 
-def test_odd_graphs_together():
-    batch = Batch.from_data_list(with_trees(odd_graphs()))
+def test_hierarchy_degenerate_graphs_equal_dense_formulas():
+    batch = Batch.from_data_list(with_trees(degenerate_graphs()))
     assert_dense(batch)
     assert_consistent(batch)
 
 
-def test_large_graphs_are_summed_by_sorting():
+def test_pack_blocks_large_graph_equals_dense_formulas():
     star = as_data(shapes.star(3000), 3000)
     tree = sepool.CodingTree.from_levels(np.array(shapes.star(3000)), np.arange(3000) // 2)
     forest = Forest(np.array([tree.counts]), tree.parent)
@@ -103,7 +105,7 @@ def test_large_graphs_are_summed_by_sorting():
     assert_dense(star)
 
 
-def test_edge_layouts():
+def test_edge_layout_batch_has_the_least():
     plain, directed = as_data(shapes.ring(5), 5), as_data([(0, 1)], 3)
     shuffled = as_data(shapes.ring(5), 5)
     shuffled.edge_index = shuffled.edge_index.flip(1)
@@ -122,18 +124,18 @@ def trees_of(batch) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_the_stock_loader(workers):
+def test_loader_batches_equal_dense_formulas(workers):
     graphs = with_trees(molecules(50))
     loader = DataLoader(graphs, batch_size=16, num_workers=workers, follow_batch=["tree"])
-    seen = []
+    graphs_of_batches = []
     for batch in loader:
         assert_dense(batch)
         assert torch.bincount(batch.tree_batch).tolist() == batch.tree_ptr.diff().tolist()
-        seen += batch.to_data_list()
-    assert all(map(same_data, seen, graphs))
+        graphs_of_batches += batch.to_data_list()
+    assert all(map(same_data, graphs_of_batches, graphs))
 
 
-def test_graphs_come_out_of_a_batch_as_they_went_in():
+def test_batch_to_data_list_restores_trees():
     graphs = with_trees(molecules(9))
     batch = Batch.from_data_list(graphs)
     assert all(same_data(batch[i], graph) for i, graph in enumerate(graphs))
@@ -143,7 +145,7 @@ def test_graphs_come_out_of_a_batch_as_they_went_in():
     ]
 
 
-def test_any_order_and_any_company_give_the_same_tree():
+def test_hierarchy_does_not_depend_on_the_batch():
     graphs = with_trees(molecules(8))
     both = Batch.from_data_list([graphs[5], graphs[2]])
     levels, alone = hierarchy(both), hierarchy(graphs[5])
@@ -152,7 +154,7 @@ def test_any_order_and_any_company_give_the_same_tree():
         assert torch.equal(levels.assignment(level)[:count], alone.assignment(level))
 
 
-def test_exclude_keys():
+def test_loader_excluded_keys_are_absent():
     graphs = with_trees(molecules(4))
     [batch] = DataLoader(graphs, batch_size=4, exclude_keys=["tree"])
     assert "tree" not in batch
@@ -161,22 +163,33 @@ def test_exclude_keys():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="memory is pinned for a GPU only")
-def test_pinned_memory():
+def test_loader_pinned_memory_gives_equal_hierarchy():
     graphs = with_trees(molecules(8))
     for batch in DataLoader(graphs, batch_size=4, pin_memory=True):
         assert batch.tree.is_pinned()
-        levels, there = hierarchy(batch), hierarchy(batch.to("cuda", non_blocking=True))
+        levels, on_gpu = hierarchy(batch), hierarchy(batch.to("cuda", non_blocking=True))
         for level in range(1, 4):
-            assert torch.equal(levels.assignment(level), there.assignment(level).cpu())
+            assert torch.equal(levels.assignment(level), on_gpu.assignment(level).cpu())
 
 
-def test_data_without_features_or_size():
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_hierarchy_copied_or_pickled_is_equal(duplicate):
+    batch = Batch.from_data_list(with_trees(molecules(5)))
+    levels = hierarchy(batch)
+    levels.assignment(1)
+    for other in (duplicate(levels), hierarchy(duplicate(batch))):
+        for level in (1, 2, 3):
+            assert torch.equal(other.assignment(level), levels.assignment(level))
+            assert torch.equal(other.weights[level - 1], levels.weights[level - 1])
+
+
+def test_hierarchy_graphs_without_features_are_consistent():
     edges = torch.tensor([[0, 1], [1, 0]])
     batch = Batch.from_data_list(with_trees([Data(edge_index=edges, num_nodes=3)] * 2, height=2))
     assert_consistent(batch)
 
 
-def test_a_dataset_is_saved_and_loaded_without_warnings(tmp_path):
+def test_in_memory_dataset_saved_trees_are_loaded(tmp_path):
     graphs = with_trees(molecules(6))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -186,11 +199,11 @@ def test_a_dataset_is_saved_and_loaded_without_warnings(tmp_path):
     assert all(map(same_data, dataset, graphs))
 
 
-def test_to_another_device():
+def test_hierarchy_to_moves_all_tensors():
     levels = hierarchy(with_trees(molecules(1))[0])
-    there = levels.to("meta")
-    assert there.assignment(1).device.type == "meta"
-    assert there.num_clusters(0) == levels.num_clusters(0)
+    moved = levels.to("meta")
+    assert moved.assignment(1).device.type == "meta"
+    assert moved.num_clusters(0) == levels.num_clusters(0)
 
 
 def test_hierarchy_tree_of_0_1_0_is_read():
@@ -205,17 +218,20 @@ def test_hierarchy_tree_of_0_1_0_is_read():
 # Bad input
 
 
-def test_data_without_a_tree():
+def test_hierarchy_no_tree_raises():
     with pytest.raises(NoTreeError, match=r"data = sepool\.AddCodingTree\(height\)\(data\)"):
         hierarchy(as_data([(0, 1)], 2))
 
 
-def test_an_attribute_that_is_no_tree():
+@pytest.mark.parametrize(
+    "tree", [torch.zeros(4), torch.zeros(4).int(), torch.zeros(0).int(), -torch.ones(2, 2), "oak"]
+)
+def test_hierarchy_other_attribute_tree_raises(tree):
     with pytest.raises(ValueError, match=r"not what sepool\.AddCodingTree adds"):
-        hierarchy(as_data([(0, 1)], 2, tree=torch.zeros(4)))
+        hierarchy(as_data([(0, 1)], 2, tree=tree))
 
 
-def test_a_tree_of_another_graph():
+def test_hierarchy_tree_of_another_graph_raises():
     small, large = with_trees([as_data([(0, 1)], 2), as_data(shapes.ring(5), 5)])
     small.tree = large.tree
     with pytest.raises(ValueError, match="5 nodes and 10 edges, the data has 2 and 2"):
@@ -226,7 +242,7 @@ def test_a_tree_of_another_graph():
 
 
 @pytest.mark.parametrize("heights", [(2, 3), (3, 2), (1, 9), (9, 1)])
-def test_a_batch_that_mixes_heights(heights):
+def test_hierarchy_mixed_heights_raises(heights):
     graphs = [with_trees([as_data([], 1)], height)[0] for height in heights]
     low, high = sorted(heights)
     with pytest.raises(ValueError, match=f"mixes trees of height {low} and {high}"):
@@ -234,13 +250,13 @@ def test_a_batch_that_mixes_heights(heights):
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
-def test_weights_that_cannot_be_pooled(weight):
+def test_add_coding_tree_invalid_weight_raises(weight):
     graph = as_data([(0, 1)], 2, edge_weight=torch.tensor([weight, weight]))
     with pytest.raises(ValueError, match="must not be negative"):
         with_trees([graph], edge_weight=None)
 
 
-def test_weights_that_sum_to_more_than_single_precision_holds():
+def test_add_coding_tree_weight_above_float32_raises():
     graph = as_data([(0, 1)], 2, edge_weight=torch.full((2,), 1e300, dtype=torch.double))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -248,7 +264,7 @@ def test_weights_that_sum_to_more_than_single_precision_holds():
             with_trees([graph], edge_weight=None)
 
 
-def test_what_was_found_in_inference_mode_can_be_trained_with():
+def test_hierarchy_from_inference_mode_can_be_trained_with():
     graph = with_trees(molecules(1))[0]
     levels = hierarchy(graph)
     with torch.inference_mode():
@@ -256,12 +272,13 @@ def test_what_was_found_in_inference_mode_can_be_trained_with():
         levels.assignment(1)
         made.assignment(1)
     x = torch.ones(graph.num_nodes, 1, requires_grad=True)
-    for found in (levels, made):
-        x[found.assignment(1)].square().sum().backward()
-        assert not any(part.is_inference() for part in (*found.sizes, *found.edges, found.order))
+    for result in (levels, made):
+        x[result.assignment(1)].square().sum().backward()
+        parts = (*result.sizes, *result.edges, result.order)
+        assert not any(part.is_inference() for part in parts)
 
 
-def test_trees_of_a_slice():
+def test_pack_blocks_slice_of_trees_equals_their_part():
     graphs = molecules(6)
     arrays = [
         graph.edge_index.t().numpy()[(graph.edge_index[0] < graph.edge_index[1]).numpy()]
@@ -277,6 +294,6 @@ def test_trees_of_a_slice():
         assert all(map(torch.equal, blocks.tensors(), [graph.tree for graph in whole[part]]))
 
 
-def test_only_data_has_a_hierarchy():
+def test_hierarchy_other_type_raises():
     with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got int"):
         hierarchy(5)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
+import pickle
 import sys
 import warnings
 from pathlib import Path
@@ -13,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, dense, molecules, odd_graphs, same_data  # noqa: E402
+from tests.pyg_graphs import as_data, degenerate_graphs, dense, molecules, same_data  # noqa: E402
 from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset  # noqa: E402
 from torch_geometric.transforms import Compose, ToUndirected  # noqa: E402
 
@@ -38,7 +39,7 @@ class Molecules(InMemoryDataset):
 
 
 def cosine(data: Data) -> torch.Tensor:
-    """How alike the ends of every edge are, from 0 to 1."""
+    """Return the similarity of both ends of every edge, from 0 to 1."""
     row, col = data.edge_index
     return (1 + torch.nn.functional.cosine_similarity(data.x[row], data.x[col])) / 2
 
@@ -50,16 +51,16 @@ def tree(graph: Data, *options, **named) -> list[int]:
 # As a transform of PyG
 
 
-def test_the_graph_is_left_as_it_is():
+def test_call_does_not_change_the_graph():
     graph = molecules(1)[0]
     before = copy.deepcopy(graph)
-    found = AddCodingTree()(graph)
+    result = AddCodingTree()(graph)
     assert same_data(graph, before)
-    assert found.tree.dtype == torch.int32
-    assert found.x is graph.x
+    assert result.tree.dtype == torch.int32
+    assert result.x is graph.x
 
 
-def test_as_transform_and_as_pre_transform(tmp_path):
+def test_transform_equals_pre_transform(tmp_path):
     add = AddCodingTree(3, "fast")
     plain = Molecules(tmp_path / "plain")
     late = Molecules(tmp_path / "late", transform=add)
@@ -72,7 +73,7 @@ def test_as_transform_and_as_pre_transform(tmp_path):
         assert same_data(a, add(graph))
 
 
-def test_pyg_sees_that_a_pre_transform_has_changed(tmp_path):
+def test_pre_transform_other_height_warns(tmp_path):
     Molecules(tmp_path, pre_transform=AddCodingTree(3))
     with pytest.warns(UserWarning, match="pre_transform"):
         Molecules(tmp_path, pre_transform=AddCodingTree(2))
@@ -81,12 +82,18 @@ def test_pyg_sees_that_a_pre_transform_has_changed(tmp_path):
         Molecules(tmp_path, pre_transform=AddCodingTree(3, num_threads=1, progress=False))
 
 
-def test_in_a_chain():
+def test_compose_to_undirected_gives_sorted_edges():
     arc = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
     assert hierarchy(Compose([ToUndirected(), AddCodingTree(2)])(arc)).edge_layout == SORTED
 
 
-def test_repr():
+def test_call_pickled_transform_gives_equal_tree():
+    add = AddCodingTree(3, "fast", seed=7, edge_weight=cosine)
+    graph = molecules(1)[0]
+    assert same_data(pickle.loads(pickle.dumps(add))(graph), add(graph))
+
+
+def test_repr_lists_what_trees_depend_on():
     assert repr(AddCodingTree()) == (
         "AddCodingTree(height=3, method='best', seed=0, edge_weight='edge_weight', "
         "symmetrise=False)"
@@ -98,7 +105,7 @@ def test_repr():
     assert f"edge_weight={__name__}.cosine" in repr(AddCodingTree(edge_weight=cosine))
 
 
-def test_int32_edges():
+def test_call_int32_edges_give_equal_tree():
     graph = as_data(shapes.ring(7), 7)
     small = graph.clone()
     small.edge_index = small.edge_index.int()
@@ -110,49 +117,49 @@ def test_int32_edges():
 
 @pytest.mark.parametrize("method", shapes.METHODS)
 @pytest.mark.parametrize("height", [1, 2, 4])
-def test_all_at_once_equals_one_by_one(method, height):
+def test_apply_all_equals_one_by_one(method, height):
     add = AddCodingTree(height, method)
-    graphs = molecules(12) + odd_graphs()
+    graphs = molecules(12) + degenerate_graphs()
     before = copy.deepcopy(graphs)
-    found = add.apply_all(graphs)
+    result = add.apply_all(graphs)
     assert all(map(same_data, graphs, before))
-    assert all(same_data(a, add(b)) for a, b in zip(found, graphs, strict=True))
+    assert all(same_data(a, add(b)) for a, b in zip(result, graphs, strict=True))
 
 
-def test_a_tree_owns_its_memory():
+def test_apply_all_trees_own_their_memory():
     small = AddCodingTree(2).apply_all(molecules(5))[0].tree
     assert small.untyped_storage().nbytes() == 4 * len(small)
 
 
-def test_any_number_of_threads_gives_the_same_trees():
+def test_apply_all_threads_do_not_change_trees():
     graphs = molecules(30)
     one, two = (AddCodingTree(3, num_threads=n).apply_all(graphs) for n in (1, 2))
     assert all(map(same_data, one, two))
 
 
-def test_a_dataset_stays_a_dataset(tmp_path):
+def test_apply_all_dataset_keeps_its_class(tmp_path):
     dataset = Molecules(tmp_path)
-    found = AddCodingTree(3).apply_all(dataset)
-    assert type(found) is Molecules
+    result = AddCodingTree(3).apply_all(dataset)
+    assert type(result) is Molecules
     assert "tree" not in dataset[0]
-    assert found.num_classes == dataset.num_classes
-    assert found._data.x is dataset._data.x
-    for a, b in zip(found, dataset, strict=True):
+    assert result.num_classes == dataset.num_classes
+    assert result._data.x is dataset._data.x
+    for a, b in zip(result, dataset, strict=True):
         assert same_data(a, AddCodingTree(3)(b))
-    assert same_data(found[[4, 2]][1], found[2])
+    assert same_data(result[[4, 2]][1], result[2])
 
 
 @pytest.mark.parametrize("chosen", [[5, 3, 8], slice(2, 4), [6]])
-def test_a_part_of_a_dataset(tmp_path, chosen):
+def test_apply_all_subset_equals_one_by_one(tmp_path, chosen):
     part = Molecules(tmp_path)[chosen]
-    found = AddCodingTree(3).apply_all(part)
-    assert len(found) == len(part)
-    for a, b in zip(found, part, strict=True):
+    result = AddCodingTree(3).apply_all(part)
+    assert len(result) == len(part)
+    for a, b in zip(result, part, strict=True):
         assert same_data(a, AddCodingTree(3)(b))
 
 
 @pytest.mark.parametrize("weight", [None, "edge_weight", "strength", cosine])
-def test_a_dataset_without_features_or_with_weights(weight):
+def test_apply_all_weighted_dataset_equals_one_by_one(weight):
     graphs = molecules(6)
     for graph in graphs:
         graph.edge_weight = cosine(graph)
@@ -166,11 +173,11 @@ def test_a_dataset_without_features_or_with_weights(weight):
         assert same_data(a, add(b))
 
 
-def test_nothing_to_do():
+def test_apply_all_empty_list_is_empty():
     assert AddCodingTree().apply_all([]) == []
 
 
-def test_a_progress_bar_for_a_terminal_alone(monkeypatch, capsys):
+def test_apply_all_shows_progress_on_a_terminal_only(monkeypatch, capsys):
     pytest.importorskip("rich")
     AddCodingTree().apply_all(molecules(3))
     assert capsys.readouterr() == ("", "")
@@ -185,9 +192,9 @@ def test_a_progress_bar_for_a_terminal_alone(monkeypatch, capsys):
 
 @pytest.mark.skipif(
     not Path(os.environ.get("SEPOOL_DATA", "."), "TU", "MUTAG", "raw").exists(),
-    reason="MUTAG is not there: set SEPOOL_DATA to a folder with TU/MUTAG/raw",
+    reason="needs MUTAG: set SEPOOL_DATA to a folder with TU/MUTAG/raw",
 )
-def test_a_real_dataset(tmp_path):
+def test_apply_all_mutag_equals_pre_transform(tmp_path):
     from torch_geometric.datasets import TUDataset
 
     raw = Path(os.environ["SEPOOL_DATA"], "TU", "MUTAG", "raw")
@@ -202,7 +209,7 @@ def test_a_real_dataset(tmp_path):
 # Directed graphs
 
 
-def test_a_directed_graph():
+def test_call_directed_graph_needs_symmetrise():
     arcs = Data(edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 0, 2]]), num_nodes=4)
     with pytest.raises(ValueError, match="symmetrise=True"):
         AddCodingTree(2)(arcs)
@@ -215,7 +222,7 @@ def test_a_directed_graph():
     assert torch.equal(pooled, s @ dense(arcs.edge_index, None, 4) @ s.t())
 
 
-def test_weights_that_differ_by_direction():
+def test_call_directed_weights_need_symmetrise():
     graph = as_data([(0, 1), (1, 2)], 3, edge_weight=torch.tensor([1.0, 2, 1, 1]))
     with pytest.raises(ValueError, match="symmetrise=True"):
         AddCodingTree(2)(graph)
@@ -242,7 +249,7 @@ def test_weights_that_differ_by_direction():
         ({"edge_weight": functools.partial(cosine, object())}, TypeError, "define it with def"),
     ],
 )
-def test_bad_options(options, error, message):
+def test_init_invalid_option_raises(options, error, message):
     with pytest.raises(error, match=message):
         AddCodingTree(**options)
 
@@ -270,7 +277,7 @@ EDGES = torch.tensor([[0, 1], [1, 0]])
         (as_data([(0, 1)], 2, edge_weight=-torch.ones(2)), ValueError, "-1"),
     ],
 )
-def test_bad_graphs(graph, error, message):
+def test_call_invalid_graph_raises(graph, error, message):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(error, match=message):
@@ -279,20 +286,20 @@ def test_bad_graphs(graph, error, message):
             AddCodingTree(2).apply_all([molecules(1)[0], graph])
 
 
-def test_a_part_of_a_list():
+def test_apply_all_subset_of_list_equals_list():
     graphs = molecules(4)
     part = torch.utils.data.Subset(graphs, [2, 0])
-    found = AddCodingTree(2).apply_all(part)
-    assert all(map(same_data, found, AddCodingTree(2).apply_all([graphs[2], graphs[0]])))
+    result = AddCodingTree(2).apply_all(part)
+    assert all(map(same_data, result, AddCodingTree(2).apply_all([graphs[2], graphs[0]])))
 
 
-def test_one_graph_is_no_list():
+def test_apply_all_one_graph_raises():
     with pytest.raises(TypeError, match="for one graph call the transform itself"):
         AddCodingTree(2).apply_all(molecules(1)[0])
 
 
 @pytest.mark.parametrize("graphs", [5, "graphs", {"a": 1}, EDGES, HeteroData()], ids=str)
-def test_what_is_no_list_of_graphs(graphs):
+def test_apply_all_no_list_raises(graphs):
     name = type(graphs).__name__
     with pytest.raises(TypeError, match=f"expected a list of graphs, got {name}"):
         AddCodingTree(2).apply_all(graphs)

@@ -33,7 +33,7 @@ def clusters(graph: Data, **options) -> list[int]:
 @pytest.mark.parametrize(
     "weight", ["strength", cosine, functools.partial(cosine), lambda data: data.strength]
 )
-def test_the_tree_sees_the_weights_but_pooling_does_not(weight):
+def test_edge_weight_changes_tree_but_not_pooled_weights(weight):
     graph = two_pairs()
     a, b, c, d = clusters(graph, edge_weight=weight)
     assert (a == d, b == c, a == b) == (True, True, False)
@@ -42,7 +42,7 @@ def test_the_tree_sees_the_weights_but_pooling_does_not(weight):
     assert levels.weights[1].tolist() == [8]
 
 
-def test_what_is_pooled_are_the_weights_of_the_data():
+def test_edge_weight_none_pools_weights_of_data():
     graph = two_pairs()
     graph.edge_weight = graph.strength
     levels = hierarchy(AddCodingTree(2, edge_weight=None)(graph))
@@ -51,7 +51,7 @@ def test_what_is_pooled_are_the_weights_of_the_data():
     assert clusters(graph) == clusters(two_pairs(), edge_weight="strength")
 
 
-def test_a_name_that_no_graph_has():
+def test_edge_weight_unknown_name_raises():
     graphs = molecules(2)
     add = AddCodingTree(2, edge_weight="strength")
     for call in (lambda: add(graphs[0]), lambda: add.apply_all(graphs)):
@@ -59,37 +59,37 @@ def test_a_name_that_no_graph_has():
             call()
 
 
-def test_weights_of_some_graphs():
+def test_edge_weight_missing_in_one_graph_is_one():
     weighted, plain = molecules(2)
     weighted.strength = cosine(weighted)
     add = AddCodingTree(2, edge_weight="strength")
-    found = add.apply_all([weighted, plain])
-    assert same_data(found[0], add(weighted))
-    assert same_data(found[1], AddCodingTree(2)(plain))
+    result = add.apply_all([weighted, plain])
+    assert same_data(result[0], add(weighted))
+    assert same_data(result[1], AddCodingTree(2)(plain))
 
 
-def test_weights_that_need_gradients():
+def test_edge_weight_with_gradient_is_pooled():
     graph = two_pairs()
     graph.edge_weight = graph.strength.requires_grad_()
     assert hierarchy(AddCodingTree(2)(graph)).weights[1].tolist() == [24]
 
 
-def test_a_function_that_returns_something_else():
+def test_edge_weight_function_of_wrong_result_raises():
     with pytest.raises(ValueError, match="the result of edge_weight must be a tensor of shape"):
         AddCodingTree(2, edge_weight=lambda data: [1.0])(molecules(1)[0])
 
 
-def test_a_function_that_returns_nothing():
+def test_edge_weight_function_of_none_raises():
     with pytest.raises(ValueError, match="the function edge_weight returned None"):
         AddCodingTree(2, edge_weight=lambda data: None)(molecules(1)[0])
 
 
-def test_a_partial_function_is_named_with_its_arguments():
+def test_repr_partial_function_has_its_arguments():
     named = repr(AddCodingTree(2, edge_weight=functools.partial(cosine, scale=0.5)))
     assert f"edge_weight=functools.partial({cosine.__module__}.cosine, scale=0.5)" in named
 
 
-def test_weights_of_a_type_that_numpy_does_not_have():
+def test_edge_weight_bfloat16_equals_float32():
     graph = two_pairs()
     wanted = tree(graph, 2, edge_weight="strength")
     graph.strength = graph.strength.bfloat16()

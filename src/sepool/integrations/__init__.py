@@ -1,1 +1,1 @@
-"""sepool inside other packages; each is imported only where it is asked for."""
+"""Adapters for other packages; each is imported on its own."""

@@ -1,7 +1,7 @@
 """Coding trees for torch-geometric-pool: its SEP pooler with the trees of this package.
 
-That package cuts pooling into select, reduce, connect and lift. `CodingTreeSelect` takes the place
-of its own SEP selector, and all else works with it::
+That package divides pooling into select, reduce, connect and lift. `CodingTreeSelect` replaces its
+SEP selector; the other three stay::
 
     from tgp.data.transforms import PreCoarsening
     from sepool.integrations.tgp import coding_tree_pooling
@@ -11,8 +11,8 @@ of its own SEP selector, and all else works with it::
     x = pooler(x=out.x, so=out.so, lifting=True)            # and back
     data = PreCoarsening(poolers=[pooler, pooler])(data)    # two levels of one tree, for a dataset
 
-The other way round, `released_trees` brings the trees of its selector, a port of the code that was
-released with the paper, to this package.
+`released_trees` converts the trees of its selector, a port of the code that was released with the
+paper, to trees of this package.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
 
     Args:
         method: "best", "fast" or "paper"; see `sepool.coding_tree`.
-        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
-        num_threads: how many threads build the trees of a batch; all cores by default.
-        s_inv_op: how `tgp` finds the inverse of the assignment: "transpose" or "inverse".
+        seed: of the search of "best"; another seed may give a tree of slightly other entropy.
+        num_threads: the number of threads that build the trees of a batch, all cores by default.
+        s_inv_op: the inverse of the assignment in `tgp`: "transpose" or "inverse".
 
     Raises:
         ImportError: torch-geometric-pool is not installed.
@@ -69,7 +69,7 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         num_threads: int | None = None,
         s_inv_op: str = "transpose",
     ) -> None:
-        _need_tgp()
+        _require_tgp()
         super().__init__(s_inv_op=s_inv_op)
         core_options(1, method, seed, num_threads, None)
         self.method, self.seed, self.num_threads = method, seed, num_threads
@@ -84,7 +84,7 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         levels: int = 1,
         **kwargs: Any,
     ) -> list[Any]:
-        """One ``SelectOutput`` for each of the lowest levels of trees of height ``levels + 1``."""
+        """Return a ``SelectOutput`` for every level below the root of trees of ``levels + 1``."""
         if levels < 1:
             raise ValueError(f"levels must be at least 1, got {levels}")
         edge_index, edge_weight = utils.connectivity_to_edge_index(edge_index, edge_weight)
@@ -121,8 +121,8 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         if edge_weight is not None:
             weight = edge_weight.detach().flatten()[order].double().cpu().numpy()
         ends = pointers(np.bincount(owner.cpu().numpy(), minlength=len(nodes) - 1))
-        # Every arc counts as an edge: the same tree where both directions are there, and one where
-        # they are not.
+        # Every arc counts as an edge, so that lists of one direction have a tree as well; with both
+        # directions it is the same tree.
         rows = sorted_rows(nodes, ends, row, col, weight, both=False, self_loops=False)
         options: dict[str, Any] = {"method": self.method, "seed": self.seed}
         graphs = GraphBatch(nodes, *rows)
@@ -135,15 +135,15 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
 def coding_tree_pooling(
     method: str = "best", *, seed: int = 0, num_threads: int | None = None, **options: Any
 ) -> Any:
-    """The SEP pooler of torch-geometric-pool with `CodingTreeSelect` inside.
+    """Return the SEP pooler of torch-geometric-pool with `CodingTreeSelect` as its selector.
 
     Args:
-        method: as in `CodingTreeSelect`, like the next two.
-        seed: orders what "best" tries.
-        num_threads: how many threads build the trees of a batch.
-        **options: what ``tgp.poolers.SEPPooling`` takes, for instance ``remove_self_loops``.
+        method: as in `CodingTreeSelect`.
+        seed: as in `CodingTreeSelect`.
+        num_threads: as in `CodingTreeSelect`.
+        **options: those of ``tgp.poolers.SEPPooling``, for instance ``remove_self_loops``.
     """
-    _need_tgp()
+    _require_tgp()
     pooler = poolers.SEPPooling(**options)
     inverse = options.get("s_inv_op", "transpose")
     pooler.selector = CodingTreeSelect(method, seed=seed, num_threads=num_threads, s_inv_op=inverse)
@@ -151,8 +151,8 @@ def coding_tree_pooling(
 
 
 def select_output(levels: Hierarchy, level: int) -> Any:
-    """A level of a hierarchy that `sepool.AddCodingTree` made, as torch-geometric-pool takes it."""
-    _need_tgp()
+    """Return a level of a hierarchy as the ``SelectOutput`` of torch-geometric-pool."""
+    _require_tgp()
     if not 1 <= level <= levels.height:
         raise ValueError(f"level must be 1 to {levels.height}, the height of the tree, got {level}")
     clusters = levels.assignment(level)
@@ -162,15 +162,15 @@ def select_output(levels: Hierarchy, level: int) -> Any:
 def released_trees(
     edges: Sequence[NDArray[Any]], nodes: Sequence[int] | NDArray[np.int64], height: int
 ) -> TreeBatch:
-    """The trees of torch-geometric-pool's own SEP selector, which follows the released code.
+    """Return the trees of the SEP selector of torch-geometric-pool, a port of the released code.
 
     Args:
         edges: the undirected edges of every graph, one row an edge.
         nodes: the number of nodes of every graph.
-        height: of the trees, at least 2.
+        height: the height of the trees, at least 2.
     """
-    _need_tgp()
-    selector, found = SEPSelect(), []
+    _require_tgp()
+    selector, trees = SEPSelect(), []
     for pairs, count in zip(edges, nodes, strict=True):
         both = torch.from_numpy(np.concatenate([pairs, pairs[:, ::-1]]).T.astype(np.int64))
         outputs = selector.multi_level_select(both, num_nodes=int(count), levels=height - 1)
@@ -179,20 +179,20 @@ def released_trees(
             labels = output.cluster_index.numpy()[labels]
             levels.append(labels)
         graph = as_graph(np.asarray(pairs, np.int64).reshape(-1, 2), num_nodes=int(count))
-        found.append(CodingTree.from_levels(graph, levels))
-    sizes = pointers([sum(tree.counts) for tree in found])[:-1]
+        trees.append(CodingTree.from_levels(graph, levels))
+    starts = pointers([sum(tree.counts) for tree in trees])[:-1]
     return TreeBatch(
-        np.array([tree.counts for tree in found]),
-        np.concatenate([tree.parent for tree in found]),
-        np.concatenate([tree.volume for tree in found]).astype(np.int64),
-        np.concatenate([tree.boundary for tree in found]).astype(np.int64),
-        np.array([tree.entropy for tree in found]),
-        np.ones(len(found)),
-        np.column_stack([sizes - np.arange(len(found)), sizes]),
+        np.array([tree.counts for tree in trees]),
+        np.concatenate([tree.parent for tree in trees]),
+        np.concatenate([tree.volume for tree in trees]).astype(np.int64),
+        np.concatenate([tree.boundary for tree in trees]).astype(np.int64),
+        np.array([tree.entropy for tree in trees]),
+        np.ones(len(trees)),
+        np.column_stack([starts - np.arange(len(trees)), starts]),
     )
 
 
-def _need_tgp() -> None:
+def _require_tgp() -> None:
     if MISSING is not None:
         raise MissingPackage(
             f"sepool.integrations.tgp needs torch-geometric-pool ({MISSING}): "

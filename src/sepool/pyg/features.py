@@ -1,7 +1,7 @@
-"""Edge weights from node features, for coding trees that see more than the structure.
+"""Edge weights from node features, for coding trees of structure and features.
 
 `AddCodingTree(edge_weight=cosine_weights(0.5))` builds the tree of a graph whose edges weigh more
-between nodes that look alike. What a model pools along the tree stays as it is.
+between similar nodes. The weights that a model pools along the tree do not change.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 Floats = NDArray[np.float64]
-FLOOR = 0.01  # no edge is lost altogether: the tree of a connected graph stays connected
+FLOOR = 0.01  # positive, so that a connected graph stays connected
 
 
 @dataclass(frozen=True)
 class cosine_weights:
-    """A function from PyG data to edge weights: the structure blended with cosine similarity.
+    """A function from PyG data to edge weights: structure blended with cosine similarity.
 
-    An edge weighs ``1 - blend + blend * max(cos(x_i, x_j), 0) / mean``; the similarities are
-    divided by their mean over the edges, so that the blend means the same whatever the features.
+    An edge weighs ``1 - blend + blend * max(cos(x_i, x_j), 0) / mean``. Similarities are divided by
+    their mean over the edges, so that a blend has the same meaning for all features.
 
     Args:
-        blend: how much the features count: 0 is the structure alone, 1 the similarity alone.
+        blend: the share of the features: 0 is the structure alone, 1 the similarity alone.
 
     Example:
         >>> import torch
@@ -45,18 +45,18 @@ class cosine_weights:
         _check_blend(self.blend)
 
     def __call__(self, data: Data) -> Tensor:
-        """One weight an edge, the same in both directions."""
+        """Return one weight an edge, equal in both directions."""
         import torch
 
         if data.x is None:
             raise ValueError("cosine_weights needs node features: set data.x, or take no weights")
         row, col = data.edge_index.cpu().numpy()
-        found = blend_weights(cosine_similarity(data.x.cpu().numpy(), row, col), self.blend)
-        return torch.from_numpy(found)
+        similarity = cosine_similarity(data.x.detach().cpu().numpy(), row, col)
+        return torch.from_numpy(blend_weights(similarity, self.blend))
 
 
 def cosine_similarity(x: ArrayLike, row: NDArray[np.int64], col: NDArray[np.int64]) -> Floats:
-    """The cosine between the features at both ends of every edge; 0 where one end has none.
+    """Return the cosine between the features at both ends of every edge, 0 for zero features.
 
     Example:
         >>> edges = np.array([0, 0]), np.array([1, 2])
@@ -77,21 +77,21 @@ def predicted_similarity(
     power: int = 2,
     penalty: float = 0.01,
 ) -> Floats:
-    """A learned similarity: how likely both ends of an edge are of one class.
+    """Return a learned similarity: the probability that both ends of an edge are of one class.
 
     A ridge regression from smoothed features to the classes of the training nodes (the linear model
-    of Wu et al., "Simplifying graph convolutional networks", 2019, with squared error, so that it
-    has a solution in closed form) gives every node a distribution over classes; the similarity is
-    the inner product of two of them. Labels of other nodes are not looked at.
+    of Wu et al., "Simplifying graph convolutional networks", 2019, with squared error for a
+    solution in closed form) gives every node a distribution over classes; the similarity is the
+    inner product of two of them. Labels of other nodes are not used.
 
     Args:
         x: the features, one row a node.
-        row: one end of every edge; every edge is there in both directions.
+        row: one end of every edge; edges are listed in both directions.
         col: the other end.
         y: the class of every node, from 0.
-        train: the nodes whose classes may be seen, by number or as a mask.
-        power: how often features are smoothed.
-        penalty: of the ridge regression, in proportion to the mean squared length of a row.
+        train: the training nodes, by number or as a mask.
+        power: the number of smoothing steps.
+        penalty: of the ridge regression, relative to the mean squared length of a row.
 
     Example:
         >>> row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
@@ -99,10 +99,10 @@ def predicted_similarity(
         >>> predicted_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
         array([0.79, 0.79, 0.33, 0.33, 0.79, 0.79])
     """
-    train = _numbers_of(train)
+    train = _node_numbers(train)
     scores = _ridge(x, row, col, y, train, power, penalty) + _one_hot(y[train]).mean(axis=0)
-    chance = np.maximum(scores, 1e-6)
-    return _products(chance / chance.sum(axis=1, keepdims=True), row, col)
+    probability = np.maximum(scores, 1e-6)
+    return _products(probability / probability.sum(axis=1, keepdims=True), row, col)
 
 
 def spread_similarity(
@@ -116,22 +116,22 @@ def spread_similarity(
     sharpness: float = 4.0,
     penalty: float = 0.01,
 ) -> Floats:
-    """How likely both ends of an edge are of one class, by predictions that know the whole graph.
+    """Return a learned similarity from propagated predictions.
 
-    As `predicted_similarity`, but the regression sees the features as they are, and its predictions
-    are spread instead, as in Klicpera et al., "Predict then propagate", 2019. A softmax makes
-    distributions of them. Large clusters of the tree come out purer.
+    As `predicted_similarity`, but the regression reads features without smoothing, and its
+    predictions are propagated instead, as in Klicpera et al., "Predict then propagate", 2019; a
+    softmax turns them into distributions. Large clusters of the tree are purer.
 
     Args:
         x: the features, one row a node.
-        row: one end of every edge; every edge is there in both directions.
+        row: one end of every edge; edges are listed in both directions.
         col: the other end.
         y: the class of every node, from 0.
-        train: the nodes whose classes may be seen, by number or as a mask.
-        steps: how often predictions are spread.
-        teleport: how much of its own prediction a node keeps each time.
-        sharpness: the standard deviation of what goes into the softmax.
-        penalty: of the ridge regression, in proportion to the mean squared length of a row.
+        train: the training nodes, by number or as a mask.
+        steps: the number of propagation steps.
+        teleport: the share of its own prediction that a node keeps in a step.
+        sharpness: the standard deviation of the logits.
+        penalty: of the ridge regression, relative to the mean squared length of a row.
 
     Example:
         >>> row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
@@ -139,35 +139,35 @@ def spread_similarity(
         >>> spread_similarity(x, row, col, y, train=np.array([0, 3])).round(2)
         array([1., 1., 0., 0., 1., 1.])
     """
-    start = scores = _ridge(x, row, col, y, _numbers_of(train), 0, penalty)
+    start = scores = _ridge(x, row, col, y, _node_numbers(train), 0, penalty)
     for _ in range(steps):
         scores = (1 - teleport) * _smooth(scores, row, col, 1) + teleport * start
     scores = scores * (sharpness / max(float(scores.std()), 1e-12))
-    chance = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return _products(chance / chance.sum(axis=1, keepdims=True), row, col)
+    probability = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return _products(probability / probability.sum(axis=1, keepdims=True), row, col)
 
 
 def _products(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64]) -> Floats:
-    """The inner product of the rows at both ends of every edge."""
-    found = np.empty(len(row))
-    for start in range(0, len(row), 1 << 14):  # what is gathered at once stays small
+    """Return the inner product of the rows at both ends of every edge."""
+    products = np.empty(len(row))
+    for start in range(0, len(row), 1 << 14):  # bounds the memory of the gathered rows
         part = slice(start, start + (1 << 14))
-        found[part] = (x[row[part]] * x[col[part]]).sum(axis=1)
-    return found
+        products[part] = (x[row[part]] * x[col[part]]).sum(axis=1)
+    return products
 
 
 def _one_hot(classes: NDArray[np.int64]) -> Floats:
-    found: Floats = np.eye(int(classes.max()) + 1)[classes]
-    return found
+    rows: Floats = np.eye(int(classes.max()) + 1)[classes]
+    return rows
 
 
-def _numbers_of(train: ArrayLike) -> NDArray[np.int64]:
-    """The nodes that a mask chooses; numbers stay as they are."""
-    given = np.asarray(train)
-    found = np.flatnonzero(given) if given.dtype == np.bool_ else given
-    if not found.size:
-        raise ValueError("train chooses no node, so there are no classes to learn")
-    return found
+def _node_numbers(train: ArrayLike) -> NDArray[np.int64]:
+    """Return the nodes of a mask; numbers are returned as they are."""
+    nodes = np.asarray(train)
+    nodes = np.flatnonzero(nodes) if nodes.dtype == np.bool_ else nodes
+    if not nodes.size:
+        raise ValueError("train selects no node; expected at least one node with a class")
+    return nodes
 
 
 def _ridge(
@@ -179,32 +179,32 @@ def _ridge(
     power: int,
     penalty: float,
 ) -> Floats:
-    """How much more than usual a node looks like each class: a regression of smoothed features."""
+    """Return class scores of every node above the class means, by regression of features."""
     x = np.asarray(x, np.float64)
     pick = np.zeros((len(x), len(train)))
     pick[train, np.arange(len(train))] = 1
-    # Only products with the few training rows are needed, so that the features are never smoothed.
-    seen = _smooth(pick, row, col, power).T @ x
-    kernel = seen @ seen.T
+    # Smoothing is linear and symmetric: smoothing the selection of the few training rows is enough.
+    smoothed = _smooth(pick, row, col, power).T @ x
+    kernel = smoothed @ smoothed.T
     kernel[np.diag_indices(len(train))] += penalty * np.trace(kernel) / len(train)
     classes = _one_hot(y[train])
     weights = np.linalg.solve(kernel, classes - classes.mean(axis=0))
-    return _smooth(x @ (seen.T @ weights), row, col, power)
+    return _smooth(x @ (smoothed.T @ weights), row, col, power)
 
 
-def _smooth(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64], times: int) -> Floats:
-    """``D^-1/2 (A + I) D^-1/2`` to a power, times ``x``."""
+def _smooth(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64], steps: int) -> Floats:
+    """Multiply ``x`` by ``D^-1/2 (A + I) D^-1/2``, ``steps`` times."""
     scale = 1 / np.sqrt(np.bincount(row, minlength=len(x)) + 1.0)[:, None]
-    for _ in range(times):
-        sent = x * scale
-        total = sent.copy()
-        np.add.at(total, row, sent[col])
+    for _ in range(steps):
+        messages = x * scale
+        total = messages.copy()
+        np.add.at(total, row, messages[col])
         x = total * scale
     return x
 
 
 def blend_weights(similarity: Floats, blend: float) -> Floats:
-    """``1 - blend + blend * similarity / mean``, and never below 0.01.
+    """Return ``1 - blend + blend * similarity / mean``, at least 0.01.
 
     Example:
         >>> blend_weights(np.array([0.0, 0.2, 0.4]), 0.5)

@@ -40,7 +40,7 @@ ZERO_TOLERANCE = 1e-5  # relative, of a sum that is zero but for rounding
 
 
 class NoTreeError(AttributeError):
-    """Raised when data without a tree is given to what pools along one."""
+    """Raised when the hierarchy of data without a coding tree is read."""
 
 
 def hierarchy(data: Data) -> Hierarchy:
@@ -216,15 +216,15 @@ def _check_edges(data: Data) -> tuple[int, _EdgeState]:
     """Return the height of the first tree and the state of the edges, in one copy to the host."""
     edges, weight = data.get("edge_index"), data.get(EDGE_WEIGHT)
     values = [-data.tree[0]]
-    known = isinstance(edges, Tensor) and edges.dim() == 2
-    if known:
+    readable = isinstance(edges, Tensor) and edges.dim() == 2
+    if readable:
         values.append((edges[0, 1:] < edges[0, :-1]).any())
-    weighted = known and isinstance(weight, Tensor) and weight.dim() == 1
+    weighted = readable and isinstance(weight, Tensor) and weight.dim() == 1
     if weighted:
         values += _asymmetry(edges, weight.detach())
     device = data.tree.device
     height, *rest = torch.stack([value.to(device, torch.float32) for value in values]).tolist()
-    if not known:
+    if not readable:
         return int(height), _UNKNOWN
     symmetric = not weighted or abs(rest[1]) <= ZERO_TOLERANCE * rest[2]
     return int(height), _EdgeState(not rest[0], symmetric, weight is not None)
