@@ -42,7 +42,7 @@ def test_thread_counts_make_no_difference(height, method):
 
 @pytest.mark.parametrize("method", ["fast", "paper"])
 def test_a_large_graph_among_small_ones(method):
-    """Long work goes through another door, the one that can be interrupted."""
+    """Long work can be interrupted, on a code path of its own."""
     large = np.random.default_rng(0).integers(0, 30_000, (110_000, 2))
     graphs = [*mixed_graphs(5), large, *mixed_graphs(5)]
     trees = [coding_trees(graphs, 3, method=method, num_threads=n) for n in (1, 2)]
@@ -160,7 +160,7 @@ def test_rows_that_are_not_in_order(n, text):
 
 def test_other_options():
     rows = np.array([0, 2]), *shapes.rows([(0, 1)], 2)
-    with pytest.raises(ValueError, match="unknown method 'worst'"):
+    with pytest.raises(ValueError, match="method must be paper, fast or best, got 'worst'"):
         trees(*rows, method="worst")
     for num_threads in (0, -1, 10_000, 2**29, 2**31 - 1):
         assert trees(*rows, num_threads=num_threads)[4].tolist() == [1]

@@ -1,4 +1,4 @@
-"""The canonical order: what the same graph with other labels gives."""
+"""Canonical order: equal results for relabelled graphs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_isomorphic_graphs_have_isomorphic_trees(name, method):
 
 @given(shapes.graphs(max_nodes=10), st.integers(0, 99), st.sampled_from(shapes.METHODS))
 def test_any_small_graph_has_an_entropy_of_its_own(graph, seed, method):
-    """Real weights too: the door rounds them the same way in whatever order they come."""
+    """Real weights too: they are rounded alike in any order of the edges."""
     n, edges = graph
     trees = [
         sepool.coding_tree(sepool.as_graph(e, num_nodes=n), 3, method=method)

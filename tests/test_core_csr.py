@@ -1,4 +1,4 @@
-"""The door of the core: edge lists become rows of integers, and bad input gets no further."""
+"""CSR with integer weights from edge lists, and the rejection of bad input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import shapes
 
 
 def csr(n, edges, *, both=False, self_loops=False, ids=np.int64):
-    """The door for one graph, with rows `u v` or `u v w`."""
+    """CSR of one graph from rows `u v` or `u v w`."""
     u, v = (np.array([e[i] for e in edges], ids) for i in (0, 1))
     w = np.array([e[2] for e in edges], float) if edges and len(edges[0]) == 3 else None
     return _core.csr(
@@ -32,7 +32,7 @@ def csr(n, edges, *, both=False, self_loops=False, ids=np.int64):
 
 
 def as_weights(rows) -> tuple[dict[tuple[int, int], float], dict[int, float]]:
-    """Rows as the caller sees them: the weight of every arc and of every node's loops."""
+    """Weights of all arcs and of the loops of all nodes, in the units of the caller."""
     indptr, indices, weights, loops, unit = rows
     u = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     w = np.ones(len(indices)) if weights is None else weights
@@ -69,7 +69,7 @@ def test_rows_hold_what_was_listed(graph, both, self_loops, ids):
 
 
 def same(rows, others) -> bool:
-    """Whether two sets of rows are the same, array by array."""
+    """Compare two sets of rows array by array."""
     return all(
         x is y is None or (x.dtype == y.dtype and x.tolist() == y.tolist())
         for x, y in zip(rows, others, strict=True)

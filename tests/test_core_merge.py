@@ -212,5 +212,5 @@ def test_bad_rows(name, linkage):
 
 
 def test_unknown_linkage():
-    with pytest.raises(ValueError, match="unknown linkage 'median'"):
+    with pytest.raises(ValueError, match="linkage must be gain, relative or rounds, got 'median'"):
         _core.merge_tree(*shapes.rows([(0, 1)], 2), "median")

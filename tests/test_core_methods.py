@@ -1,4 +1,4 @@
-"""The methods as wholes: what each promises, and what other implementations get wrong."""
+"""Properties of the methods, and cases that other implementations get wrong."""
 
 from __future__ import annotations
 

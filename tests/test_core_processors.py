@@ -16,11 +16,11 @@ GRAPHS = 2000
 
 def tool(name: str) -> str:
     """A build tool, from this environment or the system."""
-    beside_python = Path(sys.executable).parent / name
-    found = str(beside_python) if beside_python.exists() else shutil.which(name)
-    if found is None:
+    in_environment = Path(sys.executable).parent / name
+    path = str(in_environment) if in_environment.exists() else shutil.which(name)
+    if path is None:
         pytest.skip(f"{name} is not installed")
-    return found
+    return path
 
 
 def require_fma() -> None:

@@ -64,7 +64,7 @@ nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u
         if (!ok) fail("node_ptr and edge_ptr must start at 0 and never fall");
     }
     const auto m = static_cast<std::size_t>(lists.edge_ptr[lists.num_graphs]);
-    if (u.shape(0) != m || v.shape(0) != m || (w && w->shape(0) != m)) fail("u, v and w must have as many entries as edge_ptr says");
+    if (u.shape(0) != m || v.shape(0) != m || (w && w->shape(0) != m)) fail("u, v and w must have edge_ptr[-1] entries");
     if (w) lists.w = w->data();
     lists.both = both;
     lists.self_loops = self_loops;
@@ -81,16 +81,16 @@ Method method_of(const std::string& name) {
     if (name == "paper") return Method::paper;
     if (name == "fast") return Method::fast;
     if (name == "best") return Method::best;
-    fail("unknown method '" + name + "'");
+    fail("method must be paper, fast or best, got '" + name + "'");
 }
 
-// Work below this, in arcs that `fast` and `paper` read, is done before anyone could wish to interrupt it; `best` reads every
-// arc some hundred times for each level.
+// Shorter work, in arcs that `fast` and `paper` read, cannot be interrupted; `best` reads every arc some hundred times for each
+// level.
 constexpr Edge kShortWork = 200'000;
 constexpr Edge kBestReads = 100;
 constexpr int kThreadsACore = 4;  // at most: more would only take memory
 
-// Runs `work` while the calling thread, at intervals, lets Python handle signals and hears of progress.
+// Runs `work` while the calling thread, at intervals, lets Python handle signals and reports progress.
 template <class Work>
 void run_watched(Control& control, std::int64_t total, nb::object progress, Work&& work) {
     std::mutex guard;
@@ -109,7 +109,7 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
             finished = true;
             wake.notify_one();
         });
-    } catch (const std::system_error&) {  // the system gives no thread: nobody watches
+    } catch (const std::system_error&) {  // the system gives no thread: no signals, no progress
         nb::gil_scoped_release release;
         return work();
     }
@@ -139,7 +139,7 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
     if (failure) std::rethrow_exception(failure);
 }
 
-// Whatever comes from Python is checked before the core, which trusts its arrays, sees it.
+// Checks all arrays from Python; the core relies on them.
 GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
                      const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
     const std::int64_t* nodes = node_ptr.data();
@@ -155,8 +155,7 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
     for (std::size_t u = 0; u < total; ++u)
         if (rows[u + 1] < rows[u]) fail("indptr must not fall");
     const auto arcs = static_cast<std::size_t>(rows[total]);
-    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs))
-        fail("indices and weights must have as many entries as indptr says");
+    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have indptr[-1] entries");
     if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
     GraphView view;  // of all graphs, which can have more nodes than one may: num_nodes is set in its parts
     view.indptr = rows, view.indices = indices.data();
@@ -168,7 +167,7 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
 
 void check_height(int height) {
     if (height < 1 || height > kMaxHeight)
-        fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", not " + std::to_string(height));
+        fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", got " + std::to_string(height));
 }
 
 nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
@@ -192,7 +191,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
         }
         std::size_t nodes = 0;
         for (const Levels& l : parts) nodes += l.volume.size();
-        levels.parent.reserve(nodes), levels.volume.reserve(nodes), levels.cut.reserve(nodes);
+        levels.parent.reserve(nodes), levels.volume.reserve(nodes), levels.boundary.reserve(nodes);
         const auto append = [](auto& to, auto& from) {
             to.insert(to.end(), from.begin(), from.end());
             from = {};
@@ -201,7 +200,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
             append(levels.count, l.count);
             append(levels.parent, l.parent);
             append(levels.volume, l.volume);
-            append(levels.cut, l.cut);
+            append(levels.boundary, l.boundary);
             append(levels.entropy, l.entropy);
         }
     };
@@ -215,7 +214,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     auto* owner = new std::vector<std::int64_t>(std::move(levels.count));
     nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     Out<std::int64_t> table(owner->data(), {static_cast<std::size_t>(num_graphs), static_cast<std::size_t>(height) + 1}, capsule);
-    return nb::make_tuple(table, give(std::move(levels.parent)), give(std::move(levels.volume)), give(std::move(levels.cut)),
+    return nb::make_tuple(table, give(std::move(levels.parent)), give(std::move(levels.volume)), give(std::move(levels.boundary)),
                           give(std::move(levels.entropy)));
 }
 
@@ -240,7 +239,7 @@ nb::tuple merge_stage(In<std::int64_t> indptr, In<Node> indices, std::optional<I
         Merger merger;
         problem.read(view);
         merge_tree(problem, linkage == "gain" ? Linkage::gain : Linkage::relative, merger, tree, control);
-    } else fail("unknown linkage '" + linkage + "'");
+    } else fail("linkage must be gain, relative or rounds, got '" + linkage + "'");
     return nb::make_tuple(give(std::move(tree.parent)), give(std::move(tree.volume)), give(std::move(tree.cut)));
 }
 

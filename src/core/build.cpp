@@ -36,7 +36,7 @@ void Builder::build(const GraphView& input, const Options& options, Levels& out,
 
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control) {
-    // Graphs are handed out in runs: an even load. Each run has a result of its own, but all have one where there is one thread.
+    // Threads take graphs in runs: an even load. Each run has a result of its own; a single thread writes all runs into one.
     const std::int64_t run = std::max<std::int64_t>(1, std::min<std::int64_t>(256, num_graphs / (8 * num_threads)));
     const std::int64_t runs = (num_graphs + run - 1) / run;
     std::vector<Levels> out(num_threads == 1 ? std::min<std::int64_t>(runs, 1) : runs);
@@ -54,7 +54,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
                     control.check();
                 }
                 control.done.fetch_add(last - first, std::memory_order_relaxed);
-                // What the first runs took tells what all will take.
+                // The first runs predict the size of all.
                 if (num_threads == 1 && r == 3)
                     levels.reserve(1.05 * static_cast<double>(node_ptr[num_graphs]) / static_cast<double>(node_ptr[last]));
             }
@@ -69,7 +69,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
     try {
         for (int i = 1; i < num_threads && i < runs; ++i) threads.emplace_back(work);
     } catch (const std::exception&) {
-        // The system gives no more threads, or no memory for one: those that are there do the work.
+        // The system gives no more threads, or no memory for one: the present ones do the work.
     }
     work();
     for (auto& t : threads) t.join();

@@ -10,7 +10,7 @@
 
 namespace sepool {
 
-// Room for `size` values. Linux may give large pages to those who ask, as NumPy does for its arrays; a large array then has a few
+// Reserves `size` values. Linux may give large pages on request, as NumPy does for its arrays; a large array then has a few
 // hundred times fewer pages to be touched for the first time.
 template <class T>
 void reserve_on_large_pages(std::vector<T>& values, std::size_t size) {

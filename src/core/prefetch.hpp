@@ -3,8 +3,7 @@
 
 namespace sepool {
 
-// Asks for memory that will be needed soon. What a node points to lies anywhere, and it is waiting for it that takes the time
-// on large graphs.
+// Requests memory that will be needed soon: on large graphs, most of the time is spent waiting for the targets of pointers.
 inline void prefetch(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);

@@ -1,4 +1,4 @@
-// The words of the core: nodes, weights, graphs and merge trees as flat arrays.
+// Nodes, weights, graphs and merge trees as flat arrays.
 #pragma once
 
 #include <atomic>
@@ -123,7 +123,7 @@ struct Tree {
 
 struct Cancelled {};
 
-// What a caller may ask of running work: to stop, and how far it is.
+// Cancellation and progress of running work.
 struct Control {
     std::atomic<bool> cancel{false};
     std::atomic<std::int64_t> done{0};            // graphs finished

@@ -1,4 +1,4 @@
-// What must hold for whatever the core returns; written without the core's own arithmetic.
+// Properties of all results of the core, checked without the core's own arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -101,7 +101,7 @@ inline void check_levels(const Levels& out, const GraphView& g, int height) {
     require(static_cast<int>(out.count.size()) == height + 1 && out.count[0] == n && out.count[height] == 1, "wrong counts");
     std::size_t nodes = 0;
     for (const auto c : out.count) nodes += static_cast<std::size_t>(c);
-    require(out.parent.size() == nodes - 1 && out.volume.size() == nodes && out.cut.size() == nodes, "wrong lengths");
+    require(out.parent.size() == nodes - 1 && out.volume.size() == nodes && out.boundary.size() == nodes, "wrong lengths");
     std::vector<Node> label(n);
     for (Node u = 0; u < n; ++u) label[u] = u;
     const auto total = static_cast<double>(total_volume(g));
@@ -115,7 +115,7 @@ inline void check_levels(const Levels& out, const GraphView& g, int height) {
                 if (label[g.indices[e]] != label[u]) cut[label[u]] += g.weight(e);
         }
         require(std::equal(volume.begin(), volume.end(), out.volume.begin() + at), "volumes of a level are wrong");
-        require(std::equal(cut.begin(), cut.end(), out.cut.begin() + at), "cuts of a level are wrong");
+        require(std::equal(cut.begin(), cut.end(), out.boundary.begin() + at), "cuts of a level are wrong");
         if (l == height) break;
         const Node* parent = out.parent.data() + at;
         const Weight* above = out.volume.data() + at + out.count[l];
@@ -136,12 +136,12 @@ inline void check_levels(const Levels& out, const GraphView& g, int height) {
 // Puts the trees of `from` behind those of `to`.
 inline void append(Levels& to, const Levels& from) {
     const auto add = [](auto& a, const auto& b) { a.insert(a.end(), b.begin(), b.end()); };
-    add(to.count, from.count), add(to.parent, from.parent), add(to.volume, from.volume), add(to.cut, from.cut);
+    add(to.count, from.count), add(to.parent, from.parent), add(to.volume, from.volume), add(to.boundary, from.boundary);
     add(to.entropy, from.entropy);
 }
 
 inline bool same(const Levels& a, const Levels& b) {
-    return a.count == b.count && a.parent == b.parent && a.volume == b.volume && a.cut == b.cut && a.entropy == b.entropy;
+    return a.count == b.count && a.parent == b.parent && a.volume == b.volume && a.boundary == b.boundary && a.entropy == b.entropy;
 }
 
 }  // namespace fuzz

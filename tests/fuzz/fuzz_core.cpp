@@ -1,4 +1,4 @@
-// Runs the whole core on random and malformed input and checks what comes back. Meant for a build with sanitizers:
+// Runs the whole core on random and malformed input and checks the results. Meant for a build with sanitizers:
 //
 //     fuzz_core [CASES [FIRST]]      case i is the same in every run; ends with 1 at the first that fails
 
@@ -19,7 +19,7 @@ namespace {
 constexpr Method kMethods[] = {Method::paper, Method::fast, Method::best};
 std::int64_t at_case = 0;
 
-void say_where() { std::fprintf(stderr, "fuzz_core: this was case %lld\n", static_cast<long long>(at_case)); }
+void print_case() { std::fprintf(stderr, "fuzz_core: this was case %lld\n", static_cast<long long>(at_case)); }
 
 template <class Id>
 Csr compress_rows(const Input& in) {
@@ -77,37 +77,37 @@ void check_stages(OptimalCompressor& compressor, const Tree& tree, const GraphVi
     }
 }
 
-// The refiner knows H while things move, keeps what it has found in its trees, and gets back to what it saved.
+// The refiner tracks H while nodes move, its trees lose nothing, and it returns to a saved state.
 void check_refiner(Dice& dice, OptimalCompressor& compressor, const GraphView& g, const Levels& levels) {
     const int height = static_cast<int>(levels.count.size()) - 1;
     Random random(dice.bits());
     Refiner refiner;
     refiner.load(g, levels);
     const double loaded = refiner.entropy(), slack = 1e-9 * (1 + loaded);
-    require(std::abs(loaded - levels.entropy[0]) <= slack, "the refiner has another entropy than the tree it was given");
+    require(std::abs(loaded - levels.entropy[0]) <= slack, "the refiner differs in entropy from the tree that it loaded");
     const double fall = refiner.settle(random, Control()), settled = refiner.entropy();
-    require(std::abs(settled - loaded - fall) <= slack && fall <= slack, "settling changed the entropy by another amount than it said");
+    require(std::abs(settled - loaded - fall) <= slack && fall <= slack, "settling changed the entropy by another amount than it returned");
     refiner.save();
     const auto shake_and_check = [&] {
         double expected = refiner.entropy();
         for (int i = 0; i < 2; ++i) expected += refiner.shake(random, Control());
         if (g.num_nodes < 30) expected += refiner.shake_pairs(Control());
-        require(std::abs(refiner.entropy() - expected) <= slack, "shaking changed the entropy by another amount than it said");
-        for (const auto how : {Refiner::Merging::by_pairs, Refiner::Merging::in_rounds}) {
+        require(std::abs(refiner.entropy() - expected) <= slack, "shaking changed the entropy by another amount than it returned");
+        for (const auto merging : {Refiner::Merging::by_pairs, Refiner::Merging::in_rounds}) {
             Merger merger;
             Tree tree;
             Levels out;
             std::vector<char> keep;
-            refiner.to_tree(how, merger, tree, Control());
+            refiner.to_tree(merging, merger, tree, Control());
             compressor.run(tree, height, keep, Control());
             Filler().run(tree, keep, height, g, nullptr, out);
             check_levels(out, g, height);
-            require(out.entropy[0] <= refiner.entropy() + slack, "the refiner's tree has lost what it found");
+            require(out.entropy[0] <= refiner.entropy() + slack, "the refiner's tree has a higher entropy than the refiner");
         }
     };
     shake_and_check();
     refiner.restore();
-    require(refiner.entropy() == settled, "the refiner did not get back");
+    require(refiner.entropy() == settled, "the refiner did not return to the saved state");
     shake_and_check();
 }
 
@@ -158,11 +158,11 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
     cancelled.cancel = true;
     try {
         builder.build(g, {height, kMethods[dice.below(3)], 0}, out, cancelled);
-    } catch (const Cancelled&) {  // small graphs may be done before anyone looks
+    } catch (const Cancelled&) {  // small graphs may be done before the first check
     }
 }
 
-// Several graphs over threads give what each gives alone.
+// The trees of a batch over threads are those of its graphs alone.
 void check_batch(Dice& dice, Builder& builder) {
     std::vector<std::int64_t> node_ptr{0}, edge_ptr{0}, u, v;
     std::vector<double> w;
@@ -208,21 +208,21 @@ void run_case(Dice dice, Builder& builder, OptimalCompressor& compressor, Canoni
         require(in.broken, error.what());
         return;
     }
-    require(!in.broken, "malformed input was taken");
+    require(!in.broken, "malformed input was accepted");
     check_csr(in, csr);
     check_graph(dice, builder, compressor, canonical, csr.graph.view());
 }
 
 }  // namespace
 
-// Sanitizers end the process by SIGABRT, so that it is known which case it was.
+// Sanitizers end the process by SIGABRT, whose handler prints the case.
 extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }
 extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
 
 int main(int argc, char** argv) {
     const std::int64_t cases = argc > 1 ? std::atoll(argv[1]) : 2000, first = argc > 2 ? std::atoll(argv[2]) : 0;
     std::signal(SIGABRT, [](int) {
-        say_where();
+        print_case();
         std::_Exit(1);
     });
     Builder builder;  // used again and again, as in a batch
@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
             run_case(Dice(static_cast<std::uint64_t>(at_case) * 0x2545f4914f6cdd1dULL), builder, compressor, canonical);
         } catch (const std::exception& error) {
             std::fprintf(stderr, "fuzz_core: %s\n", error.what());
-            say_where();
+            print_case();
             return 1;
         }
     }

@@ -24,7 +24,7 @@ public:
     std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n)); }
     std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
     bool chance(int in) { return below(in) == 0; }
-    double real() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+    double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 
 private:
     std::uint64_t state_;
@@ -36,7 +36,7 @@ struct Input {
     std::vector<std::int64_t> u, v;
     std::vector<double> w;  // empty: no weights
     bool both = false, self_loops = false;
-    bool broken = false;  // the core must refuse it
+    bool broken = false;  // the core must reject it
 
     void add(std::int64_t a, std::int64_t b) { u.push_back(a), v.push_back(b); }
 };
@@ -65,17 +65,17 @@ inline void add_shape(Dice& dice, Input& in, std::int64_t first, std::int64_t n)
 }  // shape 10: no edges
 
 inline void add_weights(Dice& dice, Input& in) {
-    const int kind = static_cast<int>(dice.below(9));
-    if (kind < 3) return;
-    const double scale = dice.chance(3) ? std::ldexp(dice.real() + 0.1, static_cast<int>(dice.between(-1060, 900))) : 1;
+    const int law = static_cast<int>(dice.below(9));
+    if (law < 3) return;
+    const double scale = dice.chance(3) ? std::ldexp(dice.uniform() + 0.1, static_cast<int>(dice.between(-1060, 900))) : 1;
     for (std::size_t i = 0; i < in.u.size(); ++i) {
         double x = 1;
-        if (kind == 3) x = static_cast<double>(dice.between(1, 3));
-        if (kind == 4) x = static_cast<double>(dice.between(0, 1000));
-        if (kind == 5) x = dice.real();
-        if (kind == 6) x = std::exp2(60 * dice.real() - 30);  // wide
-        if (kind == 7) x = 1 + 1e-6 * dice.real();            // nearly equal
-        if (kind == 8) x = dice.chance(3) ? 0 : 1e15 * dice.real();
+        if (law == 3) x = static_cast<double>(dice.between(1, 3));
+        if (law == 4) x = static_cast<double>(dice.between(0, 1000));
+        if (law == 5) x = dice.uniform();
+        if (law == 6) x = std::exp2(60 * dice.uniform() - 30);  // wide
+        if (law == 7) x = 1 + 1e-6 * dice.uniform();            // nearly equal
+        if (law == 8) x = dice.chance(3) ? 0 : 1e15 * dice.uniform();
         in.w.push_back(x * scale);
     }
 }

@@ -8,8 +8,8 @@ namespace {
 
 [[noreturn]] void fail(const std::string& text) { throw std::invalid_argument(text); }
 
-// Two random words for every node. With them the rows of a graph have a random bilinear form of A - A^T, which is 0 for
-// symmetric rows, and for no others but by an accident of one in 2^64.
+// Two random words for every node. They make a random bilinear form of A - A^T, which is 0 for symmetric rows and, but for an
+// accident of one in 2^64, for no others.
 struct Words {
     std::uint64_t left = 0, right = 0;
 
@@ -20,7 +20,7 @@ struct Words {
         left = x ^ (x >> 32);
         right = (left ^ (left >> 30)) * 0x94d049bb133111ebULL;
     }
-    void add(const Words& other, std::uint64_t times) { left += times * other.left, right += times * other.right; }
+    void add(const Words& other, std::uint64_t weight) { left += weight * other.left, right += weight * other.right; }
 };
 
 class SymmetryCheck {
@@ -62,7 +62,7 @@ private:
     }
 
     // One straight loop over all arcs, and differences of its running sums for the rows: loops over single rows would end where it
-    // cannot be foreseen.
+    // the processor cannot predict.
     std::uint64_t form_of_small(const GraphView& g) {
         const Edge begin = g.indptr[0], arcs = g.num_arcs();
         for (Node u = 0; u < g.num_nodes; ++u) ++begun_[g.indptr[u] - begin];
@@ -79,7 +79,7 @@ private:
             sums_[e + 1] = sum;
         }
         begun_[arcs] = 0;
-        if (wrong) form(g);  // which says what it is
+        if (wrong) form(g);  // throws with the reason
         std::uint64_t difference = 0;
         for (u = 0; u < g.num_nodes; ++u) {
             const Words &from = sums_[g.indptr[u] - begin], &to = sums_[g.indptr[u + 1] - begin];
@@ -90,7 +90,7 @@ private:
 
     Words words_[kFew];
     Words sums_[kFewArcs + 1];       // over the first arcs
-    Node begun_[kFewArcs + 1] = {};  // how many rows begin at an arc, the empty ones before it among them
+    Node begun_[kFewArcs + 1] = {};  // number of rows that begin at an arc, with the empty ones before it
 };
 
 void check_values(std::int64_t b, const GraphView& g) {

@@ -1,4 +1,4 @@
-// Graphs that come as rows are checked before they are trusted.
+// Checks of graphs in CSR, before the core relies on them.
 #pragma once
 
 #include "types.hpp"

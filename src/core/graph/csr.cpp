@@ -10,8 +10,8 @@
 namespace sepool {
 namespace {
 
-constexpr int kVolumeBits = 61;           // of the total volume in units; leaves room for sums of two
-constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part are taken as such
+constexpr int kVolumeBits = 61;           // of the total volume in units; leaves a bit for sums of two
+constexpr double kSnap = 0x1p-40;         // weights this close to multiples of a common part count as such
 constexpr double kMaxParts = 1000;        // and the smallest weight may be this many of them
 constexpr double kExact = 0x1p-50;        // or this close, and
 constexpr double kMostParts = 1e6;        // this many
@@ -34,12 +34,12 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 32);
 }
 
-// Turns one graph's weights into integers and returns what one unit is worth. Integers stay what they are; weights with
-// a common part, such as 0.2, 0.3 and 0.5, become integers; anything else is rounded to multiples of a power of two, at most 2^-58 of the
+// Turns one graph's weights into integers and returns the weight of one unit. Integers stay as they are; weights with
+// a common part, such as 0.2, 0.3 and 0.5, become integers; all others are rounded to multiples of a power of two, at most 2^-58 of the
 // total volume, and to no less than one of them.
 class Quantiser {
 public:
-    // `counts(i)` tells whether the weight i will be used; the others only have to be valid.
+    // `counts(i)` is true for the weights in use; the others only have to be valid.
     template <class Counts>
     double operator()(const double* w, std::int64_t m, Counts counts, const std::string& place) {
         units.resize(m);
@@ -77,7 +77,7 @@ public:
 private:
     static bool whole(double x, double snap) { return std::abs(x - std::round(x)) <= std::max(x, 1.0) * snap; }
 
-    // The least multiple of `parts` by which the ratio becomes an integer, but for rounding; 0 if there is none in reach.
+    // The least multiple of `parts` by which the ratio becomes an integer, but for rounding; 0 if there is none up to kMaxParts.
     static double common_parts(double ratio, double parts) {
         for (double factor = 1; parts * factor <= kMaxParts; ++factor)
             if (whole(ratio * parts * factor, kSnap)) return parts * factor;
@@ -85,7 +85,7 @@ private:
     }
 
     // The same for many parts and exact weights, such as prices in cents. In the order of the weights, for with large ratios
-    // that order may decide; but most weights without a common part are known by the heaviest.
+    // that order may decide; but most weights without a common part show it at the heaviest.
     template <class Counts>
     static double many_parts(const double* w, std::int64_t m, Counts counts, double smallest) {
         std::vector<double> sorted;
@@ -151,14 +151,14 @@ void check_symmetry(Graph& g, Edge first_row, Node n, double unit, const std::st
         for (Edge e = g.indptr[first_row + u]; e < g.indptr[first_row + u + 1]; ++e) {
             const Node v = g.indices[e];
             const Node* end = g.indices.data() + g.indptr[first_row + v + 1];
-            const Node* found = std::lower_bound(row(v), end, u);
-            const double there = g.weights.empty() ? 1 : static_cast<double>(g.weights[e]);
-            const Edge back = found - g.indices.data();
-            const bool listed = found != end && *found == u;
-            const double here = !listed ? 0 : g.weights.empty() ? 1 : static_cast<double>(g.weights[back]);
-            if (std::abs(there - here) > kAsymmetry * std::max(there, here))
+            const Node* reverse = std::lower_bound(row(v), end, u);
+            const double forth = g.weights.empty() ? 1 : static_cast<double>(g.weights[e]);
+            const Edge back = reverse - g.indices.data();
+            const bool listed = reverse != end && *reverse == u;
+            const double back_weight = !listed ? 0 : g.weights.empty() ? 1 : static_cast<double>(g.weights[back]);
+            if (std::abs(forth - back_weight) > kAsymmetry * std::max(forth, back_weight))
                 fail("the graph" + place + " is directed: from node " + std::to_string(u) + " to " + std::to_string(v) + " weighs " +
-                     number(there * unit) + ", back weighs " + number(here * unit) + "; make it undirected or pass symmetrise=True");
+                     number(forth * unit) + ", back weighs " + number(back_weight * unit) + "; make it undirected or pass symmetrise=True");
             if (!g.weights.empty()) g.weights[e] = g.weights[back] = std::max(g.weights[e], g.weights[back]);
         }
     }
@@ -194,14 +194,14 @@ Csr build_csr(const EdgeLists<Id>& lists) {
     out.unit.assign(lists.num_graphs, 1.0);
     g.indptr.assign(total_nodes + 1, 0);
 
-    // Count arcs a row, check ids, and look whether the lists could be asymmetric: a random linear form of A - A^T.
+    // Count arcs a row, check ids, and suspect lists of asymmetry by a random linear form of A - A^T.
     std::vector<char> suspect(lists.num_graphs, 0);
     bool any_loop = false;
     for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
         const std::int64_t base = lists.node_ptr[b], n = lists.node_ptr[b + 1] - base;
         std::uint64_t form = 0;
         for (std::int64_t i = lists.edge_ptr[b]; i < lists.edge_ptr[b + 1]; ++i) {
-            const std::int64_t u = lists.source(i), v = lists.target(i);
+            const std::int64_t u = lists.first(i), v = lists.second(i);
             if (u < 0 || v < 0 || u >= n || v >= n)
                 fail("edge " + std::to_string(i - lists.edge_ptr[b]) + where(b, lists.num_graphs) + " names node " +
                      std::to_string(u < 0 || u >= n ? u : v) + ", but the graph has " + std::to_string(n) + " nodes (ids 0 to " +
@@ -231,11 +231,11 @@ Csr build_csr(const EdgeLists<Id>& lists) {
         std::vector<Edge> next(g.indptr.begin(), g.indptr.end() - 1);
         for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
             const std::int64_t first = lists.edge_ptr[b], m = lists.edge_ptr[b + 1] - first;
-            const auto counts = [&](std::int64_t i) { return lists.self_loops || lists.source(first + i) != lists.target(first + i); };
+            const auto counts = [&](std::int64_t i) { return lists.self_loops || lists.first(first + i) != lists.second(first + i); };
             if (lists.w) out.unit[b] = quantise(lists.w + first, m, counts, where(b, lists.num_graphs));
             Edge* at = next.data() + lists.node_ptr[b];
             for (std::int64_t i = 0; i < m; ++i) {
-                const Node u = static_cast<Node>(lists.source(first + i)), v = static_cast<Node>(lists.target(first + i));
+                const Node u = static_cast<Node>(lists.first(first + i)), v = static_cast<Node>(lists.second(first + i));
                 const Weight w = lists.w ? quantise.units[i] : 1;
                 if (u == v) {
                     if (loops) g.loops[lists.node_ptr[b] + u] += lists.both ? w : 2 * w;
@@ -261,7 +261,7 @@ Csr build_csr(const EdgeLists<Id>& lists) {
             weighted = true;
             continue;
         }
-        if (weighted) {  // close the gaps that repeats and zero weights left
+        if (weighted) {  // close the gaps of repeats and zero weights
             Edge kept = 0, begin = 0;
             for (std::int64_t u = 0; u < total_nodes; ++u) {
                 const Edge end = begin + length[u];

@@ -1,4 +1,4 @@
-// From lists of edges to compressed rows with integer weights: the door of the core, where input is checked.
+// CSR with integer weights from edge lists, which are checked here.
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ struct EdgeLists {
     bool both = false;          // every edge is listed in both directions
     bool self_loops = false;    // count loops in the volumes instead of dropping them
 
-    Id source(std::int64_t i) const { return u[i * step_u]; }
-    Id target(std::int64_t i) const { return v[i * step_v]; }
+    Id first(std::int64_t i) const { return u[i * step_u]; }
+    Id second(std::int64_t i) const { return v[i * step_v]; }
 };
 
 struct Csr {
     Graph graph;               // the disjoint union; neighbours are local ids
-    std::vector<double> unit;  // what one unit of weight is worth, for each graph
+    std::vector<double> unit;  // the weight of one unit, for each graph
 };
 
 // Throws std::invalid_argument with the offending value in its text.

@@ -29,7 +29,7 @@ std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
 
 constexpr Edge kAhead = 32;      // arcs from one that is asked for to the one at hand
 constexpr Node kAheadRows = 6;   // the same in rows of arcs
-constexpr Node kNear = 1 << 17;  // up to here all that is known of the clusters stays near the processor
+constexpr Node kNear = 1 << 17;  // up to here the data of all clusters stay in the caches
 
 // The cluster graph of a round. Arrays are not initialised: pages that are never written never count.
 template <class W>
@@ -145,8 +145,8 @@ private:
     }
 
     // The arcs of a round in the order in which their clusters join, with components for ends; next_ holds them until they are
-    // read, and what is left of them takes their place. Reading the rows one after the
-    // other lets all that lies elsewhere be fetched ahead; in the order of joining, the rows themselves lie anywhere.
+    // read, then the arcs between components take their place. Reading the rows one after the other lets all their targets be
+    // fetched ahead; in the order of joining, the rows themselves lie anywhere.
     template <class WeightOf>
     void sort_arcs(Node n, const Edge* indptr, const Node* indices, WeightOf weight_of) {
         row_.resize(static_cast<std::size_t>(n) + 1);
@@ -217,7 +217,7 @@ private:
         std::vector<float> volume;
         Edge end = 0;
         const auto add = [&](Node other, W w) {
-            next.indices[end] = other;  // counts only if it is the first: no branch that cannot be foreseen
+            next.indices[end] = other;  // counts only if it is the first: no branch for the processor to guess
             end += weight_[other] == 0;
             weight_[other] += w;
         };
@@ -248,7 +248,7 @@ private:
         volume_.swap(volume);
     }
 
-    // What MERGE will need of the clusters that join soon after the i-th.
+    // Fetches the data that MERGE will need of the clusters that join soon after the i-th.
     void prefetch_names(Node i, Node n) {
         if (i + 2 * kAheadRows < n) prefetch(&name_[members_[i + 2 * kAheadRows]]);
         if (i + kAheadRows >= n) return;

@@ -8,7 +8,7 @@ namespace sepool {
 namespace {
 
 constexpr std::size_t kPatience = 2;  // a cluster may grow to this multiple of its best size in search of a better one
-constexpr std::size_t kWidest = 64;   // neighbours looked at for each step
+constexpr std::size_t kWidest = 64;   // neighbours compared in each step
 constexpr Edge kHub = 256;            // nodes with more edges join no cluster but their own: trying them out costs too much
 
 }  // namespace
@@ -30,7 +30,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
     std::priority_queue<Seed> seeds;
     Node arrivals = 0, count = 0, fresh = 0;
     const auto share = [&](Node u) { return static_cast<double>(to_taken_[u]) / static_cast<double>(std::max<Weight>(1, volume[u])); };
-    // Makes the first members a cluster. Who is next to several of them is reached by the last one: once, not once an edge.
+    // Makes the first members a cluster. A neighbour of several members is reached by the last one: once, not once an edge.
     const auto take = [&](std::size_t size, Node c) {
         members_.resize(size);
         for (const Node u : members_) {
@@ -65,7 +65,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
         Weight inside = 0, size = volume[seed];
         double best_ratio = 0;
         std::size_t best_size = 1, head = 0;
-        const auto reach = [&](Node u) {
+        const auto visit = [&](Node u) {
             for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
                 const Node v = graph.indices[e];
                 if (label[v] >= 0 || graph.indptr[v + 1] - graph.indptr[v] > kHub) continue;
@@ -75,7 +75,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
             }
         };
         label[seed] = n;  // for now
-        reach(seed);
+        visit(seed);
         while (members_.size() < kPatience * best_size + 2) {
             double best_key = -1;
             std::size_t choice = 0;
@@ -92,7 +92,7 @@ void Grower::run(const GraphView& graph, const std::vector<Weight>& volume, doub
             size += volume[u];
             label[u] = n;
             members_.push_back(u);
-            reach(u);
+            visit(u);
             const double ratio = static_cast<double>(inside) * (log_reference - log2(size)) / static_cast<double>(size);
             if (ratio > best_ratio) best_ratio = ratio, best_size = members_.size();
         }

@@ -1,4 +1,4 @@
-// A first clustering by growing one cluster after the other, each beside the last: what fits regular graphs best.
+// A first clustering by growing one cluster after the other, each next to the last: best on regular graphs.
 #pragma once
 
 #include "types.hpp"

@@ -1,4 +1,4 @@
-// A first clustering by modularity: what suits chains and sparse blocks, where a cluster that has found its pairs is done.
+// A first clustering by modularity, for chains and sparse blocks, whose clusters are complete early.
 #pragma once
 
 #include "search/random.hpp"

@@ -1,4 +1,4 @@
-// Moves with the exact change of entropy, and how they are undone.
+// Moves with the exact change of entropy, and their undoing.
 
 #include "search/refine.hpp"
 
@@ -39,12 +39,12 @@ void Refiner::each_leaf(int level, Node item, Use&& use) const {
 // Weight from the item to the clusters around it, on its own level (for clusters) and on all above.
 void Refiner::gather(int level, Node item) {
     const int lowest = std::max(level, 1);
-    if (seen_.size() <= level_[lowest].size()) seen_.resize(2 * level_[lowest].size() + 1);
+    if (reached_.size() <= level_[lowest].size()) reached_.resize(2 * level_[lowest].size() + 1);
     std::size_t count = 0;
-    const auto look = [&](auto weight_of) {
+    const auto visit_edges = [&](auto weight_of) {
         // Variables of its own: the compiler cannot know that nothing which is written here changes them.
         Weight* const sum = weight_to_[lowest].data();
-        Node* const seen = seen_.data();
+        Node* const reached = reached_.data();
         const Node *const home = home_.data(), *const indices = graph_.indices;
         each_leaf(level, item, [&](Node u) {
             for (Edge e = graph_.indptr[u], end = graph_.indptr[u + 1]; e < end; ++e) {
@@ -52,16 +52,16 @@ void Refiner::gather(int level, Node item) {
                 for (int l = 1; l < lowest; ++l) other = level_[l][other].parent;
                 if (level > 0 && other == item) continue;
                 const Weight before = sum[other];
-                seen[count] = other;  // counts only if it is the first: no branch that cannot be foreseen
+                reached[count] = other;  // counts only if it is the first: no branch for the processor to guess
                 count += before == 0;
                 sum[other] = before + weight_of(e);
             }
         });
     };
-    if (graph_.weights) look([weights = graph_.weights](Edge e) { return weights[e]; });
-    else look([](Edge) { return Weight{1}; });
+    if (graph_.weights) visit_edges([weights = graph_.weights](Edge e) { return weights[e]; });
+    else visit_edges([](Edge) { return Weight{1}; });
     auto& touched = touched_[lowest];
-    for (std::size_t i = 0; i < count; ++i) touched.push_back({seen_[i], 0});
+    for (std::size_t i = 0; i < count; ++i) touched.push_back({reached_[i], 0});
     for (int l = lowest; l <= height_; ++l) {
         for (auto& t : touched_[l]) {
             t.weight = weight_to_[l][t.cluster];
@@ -185,7 +185,7 @@ void Refiner::apply(int level, Node item, int target_level, Node target, const W
     }
 }
 
-// Room for the weights of one more move, after its note: those of `out`, then those of `in`.
+// Notes a move and returns the place of its weights: those of `out`, then those of `in`.
 Weight* Refiner::note(const Move& move) {
     if (!undoable_) moves_.clear();
     moves_.push_back(move);
@@ -193,7 +193,7 @@ Weight* Refiner::note(const Move& move) {
     return &weights_[weights_.size() - 2 * (height_ + 1)];
 }
 
-// Makes a move of the gathered item and notes how to undo it.
+// Makes a move of the gathered item and notes its reverse.
 void Refiner::move(int level, Node item, const Target& target) {
     Node from = level_[level][item].parent, to = target.cluster;
     Move back{level, level + 1, item, from};

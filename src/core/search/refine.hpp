@@ -45,14 +45,14 @@ public:
     // A binary tree that holds every present cluster as a node: the children of each cluster are merged by the linkage
     // `relative`, pair by pair or in the rounds of boruvka.hpp.
     enum class Merging { by_pairs, in_rounds };
-    void to_tree(Merging how, Merger& merger, Tree& tree, const Control& control);
+    void to_tree(Merging merging, Merger& merger, Tree& tree, const Control& control);
 
 private:
     static constexpr Edge kPatience = 64;  // while shaking, nodes and clusters with more edge ends stay where they are
 
     struct Cluster {
         Weight volume = 0, inside = 0, inside_children = 0;
-        Edge arcs = 0;  // edge ends below: what it costs to look around
+        Edge arcs = 0;  // edge ends below: the cost of a visit to all neighbours
         double log_share = 0;
         Node parent = -1, first = -1, next = -1, previous = -1;  // children are a linked list
         Node children = 0;
@@ -61,7 +61,7 @@ private:
         Node cluster;
         Weight weight;
     };
-    struct Move {  // how to undo: put `item` back below `target`
+    struct Move {  // the reverse of a move: put `item` back below `target`
         int level, target_level;
         Node item, target;
         bool dissolved = false;  // it left when its cluster was taken apart
@@ -114,8 +114,8 @@ private:
     void rejoin(const Move& m, Weight between);
     double dissolve_deeply(int level, Node cluster);
     double scatter(int level, Node cluster);
-    enum class How { flat, deep, scatter };  // ways to take a cluster apart
-    bool attempt(int level, Node cluster, Node partner, How how, double allowance, const Control& control);
+    enum class Breakup { flat, deep, scatter };  // ways to take a cluster apart
+    bool attempt(int level, Node cluster, Node partner, Breakup breakup, double allowance, const Control& control);
     bool is_together(Node left, Node size) const;
     void undo();
     void merge_in_rounds(std::vector<Node>& node, std::vector<Node>& home, Tree& tree, const Control& control);
@@ -131,17 +131,17 @@ private:
     std::vector<std::vector<Node>> free_;             // emptied clusters, last out first in: undo relies on it
     std::vector<std::vector<Weight>> weight_to_;      // from the item at hand to a cluster of each level
     std::vector<std::vector<Touched>> touched_;
-    std::vector<Node> home_;                          // parents of the graph's nodes once more, close together: they are asked for most
+    std::vector<Node> home_;                          // parents of the graph's nodes once more, close together: they are read most
     std::vector<std::vector<Cluster>> saved_level_;   // what `restore` goes back to
     std::vector<std::vector<Node>> saved_free_;
     std::vector<Node> saved_home_;
-    std::vector<Node> seen_;                          // while gathering
+    std::vector<Node> reached_;                        // while gathering
     std::vector<double> leave_;
     std::vector<std::vector<Node>> queue_;
     std::vector<std::vector<char>> queued_, waiting_;
     Edge patience_ = 0, node_patience_ = 0;           // clusters and nodes with more edge ends are not queued
     double changed_ = 0;                              // sum of costs, by all attempts so far
-    bool undoable_ = false;                           // whether moves are noted, or the last one alone
+    bool undoable_ = false;                           // all moves are noted, or the last one alone
     std::vector<Move> moves_;
     std::vector<Weight> weights_;                     // for every move, by level: to the clusters it left, and to those it joined
     MergeProblem problem_;

@@ -1,4 +1,4 @@
-// How a hierarchy gets into the refiner, and out of it.
+// Loading a hierarchy into the refiner, and its way back to a tree.
 
 #include <algorithm>
 #include <numeric>
@@ -192,7 +192,7 @@ void Refiner::merge_in_rounds(std::vector<Node>& node, std::vector<Node>& home, 
     }
 }
 
-void Refiner::to_tree(Merging how, Merger& merger, Tree& tree, const Control& control) {
+void Refiner::to_tree(Merging merging, Merger& merger, Tree& tree, const Control& control) {
     tree.start(graph_);
     // Tree node and parent cluster of every item and every merge; items of a level are its living clusters.
     std::vector<Node> node(graph_.num_nodes), home, parts, top;
@@ -218,7 +218,7 @@ void Refiner::to_tree(Merging how, Merger& merger, Tree& tree, const Control& co
                 forget(l);
             }
         }
-        if (how == Merging::in_rounds && !merges_by_pairs(graph_)) {
+        if (merging == Merging::in_rounds && !merges_by_pairs(graph_)) {
             merge_in_rounds(node, home, tree, control);
         } else {
             for (const Pair& p : merger.run(problem_, Linkage::relative, control)) {

@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-9;          // a smaller relative difference bet
 constexpr Edge kDense = 12;                 // arcs a node; from here on a single level of clusters is rebuilt in rounds
 constexpr int kQuickStarts = 20;            // on tiny graphs; half of it at height 2; a quarter of that on small ones
 constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
-constexpr int kMostLevels = 12;             // and no more than these: what is left to gain beyond, optimal compression gains
+constexpr int kMostLevels = 12;             // and no more than these: optimal compression gains the rest
 
 bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTinyArcs; }
 
@@ -47,7 +47,7 @@ double Search::compete(const GraphView& graph, int height, const Control& contro
     return entropy;
 }
 
-// Hands the tree that has just competed to the refiner, compressed further if it is higher than what is refined.
+// Loads the tree that has just competed into the refiner, compressed further if it is higher than that takes.
 void Search::load_refiner(const GraphView& graph, int levels, const Control& control) {
     if (static_cast<int>(levels_.count.size()) != levels + 1) {
         work_.compressor.run(work_.tree, levels, work_.keep, control);
@@ -57,8 +57,8 @@ void Search::load_refiner(const GraphView& graph, int levels, const Control& con
     refiner_.load(graph, levels_);
 }
 
-// How many levels moves shall arrange: those that are asked for and that the tree at hand has use for. Others would hold
-// chains, through which every move has to climb. Compression still has the whole height.
+// The number of levels to refine: at most those that the tree at hand uses. Others would hold chains, through which every
+// move has to climb. Compression still has the whole height.
 int Search::levels_to_refine(const GraphView& graph, int height) const {
     const int most = std::max<Node>(graph.num_nodes - 1, 2), used = std::max<int>(work_.filler.rise() + 1, kFewLevels);
     return std::min({height, most, used, kMostLevels});
@@ -147,7 +147,7 @@ void Search::improve(const GraphView& graph, int height, int levels, Random& ran
     const double progress = (thorough ? 0.1 : arcs > kLargeArcs ? 3 : 1) * kLeastProgress;
     const bool dense = height == 2 && arcs >= kDense * graph.num_nodes;
     const auto merging = dense || arcs > kLargeArcs ? Refiner::Merging::in_rounds : Refiner::Merging::by_pairs;
-    bool idle = false;  // the last round found no more than settling had
+    bool idle = false;  // the last round gained nothing over settling
     for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.settle(random, control);
         const double settled = refiner_.entropy();
@@ -165,9 +165,9 @@ void Search::improve(const GraphView& graph, int height, int levels, Random& ran
 
 // Shakes the hierarchy in the refiner, whose H is given. Shaking lets H rise on the way; where there is one level of clusters and H
 // ends higher than it was in between, it goes back there. With several levels that would gain a hundredth of a percent, for more rounds.
-void Search::shake(int times, int height, double entropy, Random& random, const Control& control) {
+void Search::shake(int rounds, int height, double entropy, Random& random, const Control& control) {
     double least = entropy;
-    for (int i = 0; i < times; ++i) {
+    for (int i = 0; i < rounds; ++i) {
         if (height == 2 && entropy <= least) refiner_.save();
         entropy += refiner_.shake(random, control);
         least = std::min(least, entropy);

@@ -18,7 +18,7 @@ public:
 private:
     void refine(const GraphView& graph, int height, std::uint64_t seed, Control& control);
     void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
-    void shake(int times, int height, double entropy, Random& random, const Control& control);
+    void shake(int rounds, int height, double entropy, Random& random, const Control& control);
     double compete(const GraphView& graph, int height, const Control& control);
     void load_refiner(const GraphView& graph, int levels, const Control& control);
     void try_quick_starts(const GraphView& graph, int height, int levels, Random& random, const Control& control);

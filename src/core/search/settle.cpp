@@ -1,4 +1,4 @@
-// How moves and unions settle: what has something to gain is queued, and whoever moves queues those around.
+// Settling: nodes and clusters that may gain by a move or a union are queued, and every move queues the neighbours.
 
 #include "assert.hpp"
 #include "search/refine.hpp"
@@ -16,7 +16,7 @@ void Refiner::enqueue(int level, Node item) {
     queue_[level].push_back(item);
 }
 
-// After a move: whoever is next to the gathered item and not with it now may want to move too, and so may its cluster.
+// After a move: neighbours of the gathered item outside its cluster may gain by a move too, and so may its cluster.
 void Refiner::enqueue_around(int level, Node item) {
     const Node home = level_[level][item].parent;
     if (level == 0) {
@@ -57,7 +57,7 @@ void Refiner::unite(int level, Node cluster, Node with) {
     }
 }
 
-// Moves what is queued until nothing is, lower levels first. Returns the change of the sum of costs.
+// Moves queued items until the queues are empty, lower levels first. Returns the change of the sum of costs.
 double Refiner::drain(const Control& control) {
     double total = 0;
     for (int level = 0; level < height_;) {
@@ -76,7 +76,7 @@ double Refiner::drain(const Control& control) {
                 total += partner.change;
                 for (const Touched& t : touched_[level]) enqueue(level, t.cluster);
                 forget(level);
-                // Below one parent it does not matter who joins whom: the smaller one moves.
+                // Below one parent both directions are equal: the smaller one moves.
                 const Cluster& other = level_[level][partner.cluster];
                 if (other.parent == old && other.children < level_[level][item].children) unite(level, partner.cluster, item);
                 else unite(level, item, partner.cluster);

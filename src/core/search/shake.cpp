@@ -1,4 +1,4 @@
-// Shaking: clusters are taken apart, what is around settles, and unless that was good it is all undone.
+// Shaking: a cluster is taken apart, its surroundings settle, and all is undone unless that lowered H.
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@ constexpr double kTolerance = 0.02;  // rise that the first pass of shaking acce
 
 }  // namespace
 
-// Makes every child of the cluster a cluster of its own, below the same parent, and queues it. What was between them is now
-// inside the parent alone, and clusters of one child cost nothing: no need to look at any edge.
+// Makes every child of the cluster a cluster of its own, below the same parent, and queues it. The weight between
+// them is now inside the parent alone, and clusters of one child cost nothing: no edge is visited.
 double Refiner::dissolve(int level, Node cluster) {
     const Node parent = level_[level][cluster].parent;
     const Weight between = level_[level][cluster].inside - level_[level][cluster].inside_children;
@@ -34,7 +34,7 @@ double Refiner::dissolve(int level, Node cluster) {
     return change;
 }
 
-// Undoes one step of `dissolve`; the first step, which is undone last, knows what was between the children.
+// Undoes one step of `dissolve`; the first step, which is undone last, stores the weight between the children.
 void Refiner::rejoin(const Move& m, Weight between) {
     const int level = m.target_level;
     const Cluster& item = level_[m.level][m.item];
@@ -89,19 +89,22 @@ double Refiner::scatter(int level, Node cluster) {
     return change;
 }
 
-// Takes one cluster apart, or two at once, and lets everything around settle. Undoes it all if the cost rises by more
-// than `allowance`. Returns whether anything is different now.
-bool Refiner::attempt(int level, Node cluster, Node partner, How how, double allowance, const Control& control) {
+// Takes one cluster apart, or two at once, and lets their surroundings settle. Undoes all if the cost rises by more than
+// `allowance`. Returns true if the hierarchy differs then.
+bool Refiner::attempt(int level, Node cluster, Node partner, Breakup breakup, double allowance, const Control& control) {
     control.check();
     moves_.clear();
     undoable_ = true;
     const Node size = level_[level][cluster].children;
     double change = 0;
     for (const Node c : {cluster, partner})
-        if (c >= 0) change += how == How::flat ? dissolve(level, c) : how == How::deep ? dissolve_deeply(level, c) : scatter(level, c);
+        if (c >= 0)
+            change += breakup == Breakup::flat   ? dissolve(level, c)
+                      : breakup == Breakup::deep ? dissolve_deeply(level, c)
+                                                 : scatter(level, c);
     const Node left = level_[level][cluster].first;
     change += drain(control);
-    if (height_ == 2 && partner < 0 && how == How::flat && is_together(left, size)) return false;
+    if (height_ == 2 && partner < 0 && breakup == Breakup::flat && is_together(left, size)) return false;
     if (change > allowance) {
         undo();
         return false;
@@ -110,8 +113,8 @@ bool Refiner::attempt(int level, Node cluster, Node partner, How how, double all
     return true;
 }
 
-// Whether all nodes that moved are in one cluster with this one, which has that many in all: a cluster that was taken apart
-// is then what it was, and nobody else has moved.
+// True if all nodes that moved are in one cluster with this one, which has that many in all: a cluster that was taken apart
+// is then the same again, and no other node has moved.
 bool Refiner::is_together(Node left, Node size) const {
     const Node home = home_[left];
     return level_[1][home].children == size &&
@@ -131,13 +134,13 @@ double Refiner::shake(Random& random, const Control& control) {
     }
     const std::size_t first_pass = work.size();
     for (std::size_t head = 0; head < work.size(); ++head) {
-        if (large && head == 2 * first_pass) break;  // what is left comes up again in the next round
+        if (large && head == 2 * first_pass) break;  // the rest comes up again in the next round
         const auto [level, c] = work[head];
         waiting_[level][c] = 0;
         if (level_[level][c].children < 2 || level_[level][c].arcs > 8 * kPatience) continue;
         const double allowance = head < first_pass ? kTolerance * static_cast<double>(level_[level][c].volume) : -least_;
-        if (!attempt(level, c, -1, How::flat, allowance, control)) continue;
-        for (const Move& m : moves_) {  // whatever took part may have room for more
+        if (!attempt(level, c, -1, Breakup::flat, allowance, control)) continue;
+        for (const Move& m : moves_) {  // all that took part may improve further
             Node at = m.item;
             for (int l = m.level + 1; l <= level; ++l) {
                 at = level_[l - 1][at].parent;
@@ -163,7 +166,7 @@ double Refiner::shake_pairs(const Control& control) {
         for (int level = 1; level < height_; ++level) {
             for (Node c = 0; c < static_cast<Node>(level_[level].size()); ++c) {
                 if (level_[level][c].children == 0) continue;
-                helped = attempt(level, c, -1, How::scatter, -least_, control) || helped;
+                helped = attempt(level, c, -1, Breakup::scatter, -least_, control) || helped;
                 if (level_[level][c].children == 0) continue;
                 gather(level, c);
                 partners.clear();
@@ -171,9 +174,9 @@ double Refiner::shake_pairs(const Control& control) {
                     if (t.cluster > c) partners.push_back(t.cluster);
                 forget(level);
                 for (const Node partner : partners) {
-                    for (const How how : {How::flat, How::deep}) {
+                    for (const Breakup breakup : {Breakup::flat, Breakup::deep}) {
                         if (level_[level][c].children == 0 || level_[level][partner].children == 0) break;
-                        if (how == How::flat || level > 1) helped = attempt(level, c, partner, how, -least_, control) || helped;
+                        if (breakup == Breakup::flat || level > 1) helped = attempt(level, c, partner, breakup, -least_, control) || helped;
                     }
                 }
             }

@@ -19,7 +19,7 @@ bool fill_rows(const EdgeLists<Id>& lists, std::int64_t first, std::int64_t last
     std::fill_n(near, n, 0), std::fill_n(back, n, 0);
     bool odd = false;
     for (std::int64_t i = first; i < last; ++i) {
-        const auto u = static_cast<std::uint64_t>(lists.source(i)), v = static_cast<std::uint64_t>(lists.target(i));
+        const auto u = static_cast<std::uint64_t>(lists.first(i)), v = static_cast<std::uint64_t>(lists.second(i));
         if (u >= n || v >= n) return false;
         odd |= u == v || near[u] & bit(static_cast<int>(v));
         near[u] |= bit(static_cast<int>(v));

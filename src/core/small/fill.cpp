@@ -68,7 +68,7 @@ public:
 
 private:
     using Byte = std::uint8_t;  // a leaf, or a node that stays: kRoot and so on
-    static constexpr Byte kRoot = kMost, kUnseen = 255;
+    static constexpr Byte kRoot = kMost, kUnmet = 255;
 
     // Where the leaves stand on level l: where they stood below it, unless the next node begins here.
     void climb(int l) {
@@ -82,21 +82,21 @@ private:
     void number(int l) {
         const Byte* const above = number_[(l + 1) % 2];
         Byte* const here = number_[l % 2];
-        Byte met[kMost + 1], parent[kMost + 1], begin[kMost + 1] = {};
+        Byte order[kMost + 1], parent[kMost + 1], begin[kMost + 1] = {};
         int count = 0;
-        std::memset(here, kUnseen, sizeof number_[0]);
+        std::memset(here, kUnmet, sizeof number_[0]);
         for (Node v = 0; v < n_; ++v) {
             const Byte at = stand_[l][v];
-            met[count] = at, parent[count] = above[stand_[l + 1][v]];
-            count += here[at] == kUnseen;
+            order[count] = at, parent[count] = above[stand_[l + 1][v]];
+            count += here[at] == kUnmet;
             here[at] = 0;
         }
         for (int i = 0; i < count; ++i) ++begin[parent[i] + 1];
         for (int i = 1; i < count_[l + 1]; ++i) begin[i] += begin[i - 1];
         for (int i = 0; i < count; ++i) {
             const Byte to = begin[parent[i]]++;
-            here[met[i]] = to;
-            node_[l][to] = met[i], parent_[l][to] = parent[i];
+            here[order[i]] = to;
+            node_[l][to] = order[i], parent_[l][to] = parent[i];
         }
         count_[l] = count;
     }
@@ -105,16 +105,16 @@ private:
         std::size_t total = 0;
         for (int l = 0; l <= height; ++l) total += count_[l];
         const std::size_t parent_base = out.parent.size(), base = out.volume.size();
-        out.parent.resize(parent_base + total - 1), out.volume.resize(base + total), out.cut.resize(base + total);
+        out.parent.resize(parent_base + total - 1), out.volume.resize(base + total), out.boundary.resize(base + total);
         out.count.insert(out.count.end(), count_, count_ + height + 1);
         Node* parent = out.parent.data() + parent_base;
         Weight* volume = out.volume.data() + base;
-        Weight* cut = out.cut.data() + base;
+        Weight* boundary = out.boundary.data() + base;
         for (Node v = 0; v < n_; ++v) *parent++ = number_[1][stand_[1][v]];
         for (int l = 1; l < height; ++l) parent = std::copy_n(parent_[l], count_[l], parent);
         for (int l = 0; l <= height; ++l) {
             const Byte* const nodes = l == 0 ? stand_[0] : node_[l];
-            for (int i = 0; i < count_[l]; ++i) *volume++ = volume_[nodes[i]], *cut++ = leaving_[nodes[i]];
+            for (int i = 0; i < count_[l]; ++i) *volume++ = volume_[nodes[i]], *boundary++ = leaving_[nodes[i]];
         }
     }
 

@@ -28,7 +28,7 @@ namespace sepool {
 namespace {
 
 constexpr Node kAhead = 24;       // nodes from one that is asked for to the one at hand
-constexpr Node kLarge = 1 << 20;  // from this size on memory is given back as soon as it has served
+constexpr Node kLarge = 1 << 20;  // from this size on memory is freed after its last use
 
 template <class T>
 void release(std::vector<T>& values) {
@@ -188,7 +188,7 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
     log_volume_.resize(inner), below_.assign(inner, 0.0), point_.resize(inner);
     threshold_.resize(static_cast<std::size_t>(inner) * passes);
     const Log2 log2;
-    // f_{c,0}(log v_t): all edges inside the children, seen from t. Until then below_ is I of the children.
+    // f_{c,0}(log v_t): all edges inside the children, at the volume of t. Until then below_ is I of the children.
     for (Node q = 0; q < inner; ++q) {
         const Node ahead = order_[std::min(q + kAhead, inner - 1)] + n, t = order_[q] + n;
         prefetch(&tree.volume[ahead]), prefetch(&tree.cut[ahead]);
@@ -201,20 +201,20 @@ void OptimalCompressor::run(const Tree& tree, int height, std::vector<char>& kee
 
     // From the root down: a node is kept when its nearest kept ancestor is large enough for the levels left.
     levels_.resize(inner);
-    seen_.resize(inner);  // log volume of the nearest kept node, the node itself included
-    levels_[inner - 1] = passes, seen_[inner - 1] = log_volume_[inner - 1];
+    nearest_.resize(inner);  // log volume of the nearest kept node, the node itself included
+    levels_[inner - 1] = passes, nearest_[inner - 1] = log_volume_[inner - 1];
     for (Node q = inner - 2; q >= 0; --q) {
         const Node p = up_[q];
-        levels_[q] = levels_[p], seen_[q] = seen_[p];
-        if (levels_[q] > 0 && seen_[q] >= threshold_[static_cast<std::size_t>(levels_[q] - 1) * inner + q]) {
+        levels_[q] = levels_[p], nearest_[q] = nearest_[p];
+        if (levels_[q] > 0 && nearest_[q] >= threshold_[static_cast<std::size_t>(levels_[q] - 1) * inner + q]) {
             keep[order_[q] + n] = 1;
             --levels_[q];
-            seen_[q] = log_volume_[q];
+            nearest_[q] = log_volume_[q];
         }
     }
     SEPOOL_ASSERT(respects_height(tree, keep, height));
     if (inner > kLarge) release(order_), release(up_);
-    if (inner > kLarge) release(levels_), release(seen_), release(threshold_), release(log_volume_);
+    if (inner > kLarge) release(levels_), release(nearest_), release(threshold_), release(log_volume_);
 }
 
 }  // namespace sepool

@@ -24,7 +24,7 @@ private:
         double tail, slopes, moment;  // slopes and moment: sums of slope and of slope * x over the breakpoints
         Node low, high;               // the breakpoints as heaps, smallest first and largest first
     };
-    struct Open {  // what the finished children of `node` add up to
+    struct Open {  // the sum of the functions of the finished children of `node`
         Node node;
         Function sum;
     };
@@ -44,13 +44,12 @@ private:
 
     std::vector<Open> open_;
     std::vector<Point> point_;
-    std::vector<double> log_volume_, below_, threshold_, seen_;
+    std::vector<double> log_volume_, below_, threshold_, nearest_;
     std::vector<Node> order_, up_, levels_, pairs_, passed_, size_, heavy_, start_, cursor_;
     small::Compressor small_;
 };
 
-// REMOVE as the paper writes it: take away the inner node whose removal raises the entropy least, until the tree is low
-// enough.
+// REMOVE as in the paper: take away the inner node whose removal raises the entropy least, until the tree is low enough.
 void remove_greedily(const Tree& tree, int height, std::vector<char>& keep, const Control& control);
 
 }  // namespace sepool

@@ -32,14 +32,14 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         if (static_cast<std::size_t>(count) == kept_.size()) kept_.resize(kept_.size() * 3 / 2 + 16);
         if (t - kAhead >= n) prefetch(&near_[tree.parent[t - kAhead] - n]);
         const Node above = t == root ? -1 : near_[tree.parent[t] - n];
-        Kept& k = kept_[count];  // written for every node, but counts only if the node is kept: no branch that cannot be foreseen
+        Kept& k = kept_[count];  // written for every node, but counts only if the node is kept: no branch for the processor to guess
         k.above = above, k.first = n, k.rise = k.number = 0;
         k.volume = tree.volume[t], k.inside = k.loops = 0;
         near_[t - n] = keep[t] ? count : above;
         count += keep[t];
         kept_[near_[t - n]].inside += tree.cut[t];
     }
-    // Leaves give their first node, their loops and the height 1 to what is above them, and so up.
+    // Leaves pass their first node, their loops and the height 1 up to their parents, and these further.
     leaf_of_.resize(n), above_.resize(n);
     for (Node u = 0; u < n; ++u) {
         if (u + kAhead < n) prefetch(&near_[tree.parent[u + kAhead] - n]);
@@ -66,7 +66,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     check_rise(rise_, height);
     kept_[0].rise = height;
 
-    // The kept nodes of every level by first leaf: each stands on the levels from its own up to its parent's. Leaves that
+    // The kept nodes of every level by first leaf: each is on the levels from its own up to its parent's. Leaves that
     // stand above level 0 are entered as -1 - leaf.
     level_.resize(height + 1);
     for (auto& l : level_) l.clear();
@@ -88,7 +88,7 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
         out.count.push_back(l == 0 ? n : static_cast<std::int64_t>(level_[l].size()));
     }
     const std::size_t parent_base = out.parent.size(), base = out.volume.size();
-    out.parent.resize(parent_base + total - 1), out.volume.resize(base + total), out.cut.resize(base + total);
+    out.parent.resize(parent_base + total - 1), out.volume.resize(base + total), out.boundary.resize(base + total);
 
     // From the root down: sort each level by the parent's number, stably. number_[u] is where leaf u stands on the level just
     // done, for leaves that stand above level 0.
@@ -102,10 +102,10 @@ double Filler::run(const Tree& tree, const std::vector<char>& keep, int height, 
     const auto write = [&](std::size_t at, Node node) {
         if (node < 0) {
             out.volume[base + at] = tree.volume[-1 - node];
-            out.cut[base + at] = tree.volume[-1 - node] - graph.loop(name_of(-1 - node));
+            out.boundary[base + at] = tree.volume[-1 - node] - graph.loop(name_of(-1 - node));
         } else {
             out.volume[base + at] = kept_[node].volume;
-            out.cut[base + at] = kept_[node].volume - kept_[node].loops - 2 * kept_[node].inside;
+            out.boundary[base + at] = kept_[node].volume - kept_[node].loops - 2 * kept_[node].inside;
         }
     };
     std::size_t at = total - 1;

@@ -12,18 +12,18 @@ struct Levels {
     std::vector<std::int64_t> count;  // nodes on each level, height + 1 of them a tree
     std::vector<Node> parent;         // levels 0 .. height - 1: index of the parent on the next level
     std::vector<Weight> volume;       // levels 0 .. height
-    std::vector<Weight> cut;          // levels 0 .. height: weight of the edges that leave
+    std::vector<Weight> boundary;     // levels 0 .. height: weight of the edges that leave
     std::vector<double> entropy;
 
-    // Room for `times` as much as is there.
-    void reserve(double times) {
-        const auto more = [times](auto& values) {
-            reserve_on_large_pages(values, static_cast<std::size_t>(times * static_cast<double>(values.size())));
+    // Reserves `factor` times the present sizes.
+    void reserve(double factor) {
+        const auto more = [factor](auto& values) {
+            reserve_on_large_pages(values, static_cast<std::size_t>(factor * static_cast<double>(values.size())));
         };
-        more(count), more(parent), more(volume), more(cut), more(entropy);
+        more(count), more(parent), more(volume), more(boundary), more(entropy);
     }
 
-    void clear() { count.clear(), parent.clear(), volume.clear(), cut.clear(), entropy.clear(); }
+    void clear() { count.clear(), parent.clear(), volume.clear(), boundary.clear(), entropy.clear(); }
 };
 
 class Filler {

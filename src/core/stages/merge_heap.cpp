@@ -21,7 +21,7 @@ namespace sepool {
 namespace {
 
 constexpr Node kHubRow = 64;          // shorter rows make no hub
-constexpr std::int64_t kHubPatience = 16;  // a hub has met this many outdated pairs for each neighbour
+constexpr std::int64_t kHubPatience = 16;  // outdated pairs of a hub for each of its neighbours
 
 struct Hub {
     Node owner;
@@ -76,7 +76,7 @@ private:
             merge(a, b);
             return;
         }
-        if (e.c != rows_.link(b, a).c) return;  // there is a heavier entry
+        if (e.c != rows_.link(b, a).c) return;  // a heavier entry exists
         if (volume_[a] < volume_[b]) std::swap(a, b);
         if (++outdated_[a] > kHubPatience * static_cast<std::int64_t>(rows_.size(a)) && rows_.size(a) >= kHubRow) store(a, b, now);
         else heap_.push(now);

@@ -2,8 +2,8 @@
 //
 // REMOVE of t under its parent p raises H by 2 cut(t) log2(v_p / v_t) / V. Removing other nodes only makes that dearer: p
 // may go and leave a larger parent, and children that go add their cut to t's. So outdated entries of a heap are lower
-// bounds and are rated again when they come up. Which node goes next does not depend on the height, which only says when
-// to stop: so the whole order is found first, and then how much of it is needed.
+// bounds and are rated again when they come up. The order of removals does not depend on the height, which only ends them: so
+// the whole order comes first, then the number of removals that are needed.
 
 #include <algorithm>
 #include <queue>
@@ -15,7 +15,7 @@ namespace sepool {
 
 void remove_greedily(const Tree& tree, int height, std::vector<char>& keep, const Control& control) {
     const Node n = tree.num_leaves, size = tree.size(), root = tree.root();
-    std::vector<Node> up(tree.parent);  // shortcuts to the nearest node that is still there
+    std::vector<Node> up(tree.parent);  // shortcuts to the nearest node that stays so far
     std::vector<Weight> cut(tree.cut);
     std::vector<Node> rank(size, size);  // when a node goes
     const Log2 log2;
