@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sepool
-from sepool import _core, build, coding_tree
+from sepool import coding_tree
 
 from . import shapes
 from .reference import PlainGraph, paper_tree
@@ -225,7 +225,3 @@ class TestWhatGoesWrongElsewhere:
         same = coding_tree([(0, 1, 2.0), (1, 2, 3.0)], method=method)
         assert tree.volume.tolist() == same.volume.tolist()
         assert tree.entropy == same.entropy
-
-
-def test_largest_height_is_that_of_the_core():
-    assert build.MAX_HEIGHT == _core.MAX_HEIGHT

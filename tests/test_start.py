@@ -1,4 +1,4 @@
-"""Starting up is quick, and pulls nothing in that is not needed."""
+"""Time and modules of imports, and errors where optional packages are missing."""
 
 from __future__ import annotations
 
@@ -38,6 +38,25 @@ def test_import_needs_numpy_alone():
     code = f"import sys, sepool; print(set('{HEAVY}'.split()) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "most"),
+    [
+        ("import sepool", 1),
+        ("import sepool; sepool.coding_tree([(0, 1), (1, 2)])", 15),
+        ("import networkx, sepool; sepool.coding_tree(networkx.path_graph(4))", 15),
+    ],
+    ids=["import", "coding_tree of a list", "coding_tree of networkx"],
+)
+def test_import_loads_few_modules(program, most):
+    """No more than sepool 0.1.0 loaded, although modules are smaller now."""
+    counted = (
+        f"{program}; import sys; print(*(m for m in sys.modules if m.split('.')[0] == 'sepool'))"
+    )
+    command = [sys.executable, "-c", counted]
+    modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert 1 <= len(modules) <= most, modules
 
 
 def test_help_is_quick_and_light():

@@ -46,8 +46,7 @@ __all__ = [
     "structural_entropy",
 ]
 
-# Public names by module: each is imported on first use. A module of the package itself is its own
-# value.
+# Public names and their modules, imported on first use; `nn` and `viz` are modules themselves.
 _MODULES = {
     "CodingTree": "sepool.tree",
     "Graph": "sepool.graph.graph",
@@ -67,7 +66,7 @@ _MODULES = {
     "nn": "sepool.nn",
     "viz": "sepool.viz",
 }
-# Names that need more than NumPy: the extra that brings it, and the package to look for.
+# Names that need more than NumPy: the extra to install, and a package that comes with it.
 _OPTIONAL = {
     "AddCodingTree": ("torch", "torch_geometric"),
     "hierarchy": ("torch", "torch_geometric"),
@@ -95,6 +94,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Names that can be imported here; ``help(sepool)`` asks for everything that is listed."""
+    """Return the names that can be imported; ``help(sepool)`` imports every one of them."""
     missing = {name for name, (_, package) in _OPTIONAL.items() if not find_spec(package)}
     return sorted({*globals(), *_MODULES} - missing)

@@ -1,4 +1,4 @@
-"""Arguments that are one of a few words, or a whole number within limits."""
+"""Checks of arguments: one of a few words, a whole number within limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """The value, if it is allowed.
+    """Return the value, if it is allowed.
 
     >>> one_of("readout", "average", ("sum", "mean"))
     Traceback (most recent call last):
@@ -21,7 +21,7 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """The value as a Python integer, if it is one and lies within the limits.
+    """Return the value as a Python integer, if it is a whole number within the limits.
 
     >>> whole_number("height", 2.5, 1)
     Traceback (most recent call last):

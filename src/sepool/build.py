@@ -1,4 +1,4 @@
-"""Builds coding trees: checks the arguments, reads the graphs, calls the core."""
+"""Construction of coding trees: check the arguments, read the graphs, call the core."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sepool.arguments import whole_number
+from sepool.arguments import one_of, whole_number
 from sepool.graph.batch import GraphBatch, as_graph_batch
 from sepool.graph.graph import as_graph
 from sepool.segments import pointers
@@ -15,8 +15,7 @@ from sepool.tree import CodingTree
 from sepool.tree_batch import TreeBatch
 
 METHODS = ("best", "fast", "paper")
-MAX_HEIGHT = 64  # that of the core, which reading a saved tree must not need
-Progress = Callable[[float, str], None]
+Progress = Callable[[float, str], None]  # the fraction done and the stage
 
 
 def coding_tree(
@@ -29,27 +28,27 @@ def coding_tree(
     symmetrise: bool = False,
     progress: Progress | None = None,
 ) -> CodingTree:
-    """Finds a coding tree of low structural entropy.
+    """Return a coding tree of low structural entropy.
 
     Args:
         graph: anything `as_graph` takes: a networkx or igraph graph, a SciPy sparse matrix, a PyG
             ``Data``, an array of edges, the path of an edge list. Call `as_graph` first to name
-            the weight attribute or the number of nodes, and give it ``self_loops`` and
-            ``symmetrise`` as well: a `Graph` is taken as it is.
-        height: the level of the root; 2 gives one level of clusters, 3 clusters of clusters.
+            the weight attribute or the number of nodes, with ``self_loops`` and ``symmetrise``,
+            which do not apply to a `Graph`.
+        height: level of the root; 2 gives one level of clusters, 3 clusters of clusters.
         method: "best" has the lowest entropy, "fast" is for ten million edges and more, "paper" is
             Algorithm 1 of the SEP paper to the letter.
-        seed: orders what "best" tries; another seed may find a tree of slightly other entropy.
+        seed: of the search of "best"; another seed may give a tree of slightly other entropy.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
-        progress: called now and then with the fraction done and the stage of the work.
+        progress: callback for the fraction done and the stage of the work.
 
     Returns:
         A tree whose leaves, all at depth ``height``, are the nodes of the graph.
 
     Raises:
-        TypeError: an argument is of the wrong kind.
-        ValueError: an argument or something in the graph has an impossible value.
+        TypeError: an argument is of the wrong type.
+        ValueError: an argument, an id or a weight has an impossible value.
 
     Example:
         >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
@@ -86,13 +85,13 @@ def coding_trees(
     symmetrise: bool = False,
     progress: Progress | None = None,
 ) -> TreeBatch:
-    """Finds the coding trees of many graphs in one call, over threads.
+    """Return the coding trees of many graphs, built by several threads.
 
     Args:
         graphs: a list of anything `coding_tree` takes; NumPy edge arrays are the fastest.
         height: see `coding_tree`, as for the other arguments.
-        num_threads: how many threads share out the graphs, all cores by default; no tree depends
-            on it.
+        num_threads: number of threads, all cores by default; a graph is processed by one, and no
+            tree depends on it.
 
     Returns:
         A sequence of `CodingTree`, in the order of the graphs.
@@ -108,7 +107,7 @@ def coding_trees(
 
 
 def _trees(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
-    from sepool import _core  # here, because reading a saved tree needs no compiled core
+    from sepool import _core
 
     counts, parent, volume, boundary, entropy = _core.trees(
         batch.node_ptr, batch.indptr, batch.indices, batch.weights, batch.loops, **options
@@ -121,14 +120,14 @@ def _trees(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
 def core_options(
     height: int, method: str, seed: int, num_threads: int | None, progress: Progress | None
 ) -> dict[str, Any]:
-    """The core's options, checked before any work is done."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    """Return the options of the core, checked."""
+    from sepool import _core
+
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function, got {progress!r}")
     return {
-        "height": whole_number("height", height, 1, MAX_HEIGHT),
-        "method": method,
+        "height": whole_number("height", height, 1, _core.MAX_HEIGHT),
+        "method": one_of("method", method, METHODS),
         "seed": whole_number("seed", seed, 0, 2**63 - 1),
         "num_threads": 0
         if num_threads is None

@@ -1,6 +1,6 @@
-"""Structural entropy of any hierarchy, from volumes and boundaries in NumPy: a check on the core.
+"""Structural entropy of any hierarchy, from volumes and boundaries in NumPy.
 
-Only the edges are read by the core; what it says of its trees plays no part.
+A check on the core, which reads the edges here and nothing else.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from sepool.tree import CodingTree
 
 
 def structural_entropy(graph: Any, tree_or_labels: CodingTree | Labels) -> float:
-    """The structural entropy of a graph on a coding tree, in bits (Eq. 3 of the paper).
+    """Return the structural entropy of a graph on a coding tree, in bits (Eq. 3 of the paper).
 
     Args:
         graph: anything `sepool.as_graph` takes; call that first if it needs options.
         tree_or_labels: a `sepool.CodingTree`, or labels as `sepool.CodingTree.from_levels` takes
-            them: the cluster of every node, also as a dictionary or as sets of nodes; or several
-            of these, finest first.
+            them: the cluster of every node, also as a dictionary or as sets of nodes; or a list of
+            these, finest first.
 
     Returns:
         The sum over all nodes of the tree but the root of ``g / V log2(p / v)``: ``v``, ``p`` and
-        ``V`` are the volumes of the node, its parent and the root, ``g`` is the weight of the edges
-        that leave the node. A graph without edges has an entropy of 0.
+        ``V`` are the volumes of the node, its parent and the root, ``g`` is the boundary of the
+        node. A graph without edges has an entropy of 0.
 
     Example:
         >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
@@ -40,7 +40,7 @@ def structural_entropy(graph: Any, tree_or_labels: CodingTree | Labels) -> float
 
 
 def one_dimensional_entropy(graph: Any) -> float:
-    """The structural entropy without clusters, on the tree of height 1, in bits.
+    """Return the structural entropy on the tree of height 1, without clusters, in bits.
 
     Example:
         >>> one_dimensional_entropy([(0, 1), (1, 2), (2, 3), (3, 0)])

@@ -1,11 +1,11 @@
-"""Packages that sepool can make use of, and what to install to get them."""
+"""Optional packages, and the requirement that installs each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# By the name under which a package is installed; a name without "sepool" is a package of its own.
+# Distribution: the requirement; one without "sepool" in front is the package alone.
 OPTIONAL = {
     "torch": "sepool[torch]",
     "torch-geometric": "sepool[torch]",
@@ -23,23 +23,23 @@ OPTIONAL = {
     "torch-geometric-pool": "torch-geometric-pool",
     "sepool-experiments": "sepool-experiments",
 }
-_INSTALLED_AS = {"tgp": "torch-geometric-pool"}  # where the name to import is another
+_INSTALLED_AS = {"tgp": "torch-geometric-pool"}  # import name: distribution, if they differ
 
 
 class MissingPackage(ImportError):
-    """A package that is not installed; the message says how to get it."""
+    """Raised when a package is not installed; the message has the command that installs it."""
 
 
 @contextmanager
 def needs(extras: str, what: str = "this") -> Iterator[None]:
-    """Where the block finds a package missing, says which of sepool's extras bring it.
+    """Turn a failed import in the block into a `MissingPackage` with the extras to install.
 
-    The outermost block has the last word: it knows what is wanted. Only what was said of a package
-    that none of the extras brings stays as it is.
+    Of nested blocks the outermost decides, since it has the purpose. The message on a package that
+    no extra of sepool installs stays as it is.
 
     Args:
-        extras: names with commas, such as "torch,bench"; "" for a package that none brings.
-        what: what it is that needs them.
+        extras: names with commas, such as "torch,cli"; "" for a package that is in no extra.
+        what: the subject of the message.
 
     Example:
         >>> with needs("viz"):
@@ -51,14 +51,13 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
         yield
     except (ModuleNotFoundError, MissingPackage) as error:
         package = (error.name or "sepool").partition(".")[0]
-        said = isinstance(error, MissingPackage)
-        if package == "sepool" or (said and _comes_alone(package)):
+        if package == "sepool" or (isinstance(error, MissingPackage) and _in_no_extra(package)):
             raise
-        wanted = f"'sepool[{extras}]'" if extras else OPTIONAL.get(package, package)
-        text = f"{what} needs {package}: pip install {wanted}"
+        requirement = f"'sepool[{extras}]'" if extras else OPTIONAL.get(package, package)
+        text = f"{what} needs {package}: pip install {requirement}"
         raise MissingPackage(text, name=package) from error
 
 
-def _comes_alone(package: str) -> bool:
-    wanted = OPTIONAL.get(_INSTALLED_AS.get(package, package), "")
-    return bool(wanted) and not wanted.startswith("sepool[")
+def _in_no_extra(package: str) -> bool:
+    requirement = OPTIONAL.get(_INSTALLED_AS.get(package, package), "")
+    return bool(requirement) and not requirement.startswith("sepool[")

@@ -1,4 +1,4 @@
-"""A progress bar for long work, where someone is looking."""
+"""Progress bar for long work on a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(what: str, show: bool = True) -> Iterator[Callable[[float, str], None] | None]:
-    """Shows a bar on the terminal while the block runs; `coding_trees` takes what it yields.
+    """Show a bar while the block runs, and yield the callback that moves it.
 
-    Yields None, and shows nothing, where stderr is not a terminal or rich is not installed.
+    Without a terminal as stderr, or without rich, there is no bar and None instead of a callback.
+
+    Args:
+        what: a name for the work, in front of the bar.
+        show: False for no bar.
 
     Example:
         >>> with progress_bar("trees", show=False) as progress:

@@ -1,4 +1,4 @@
-"""Arrays in a file: a NumPy archive (``.npz``), small, versioned, and read without running code."""
+"""Arrays in compact, versioned NumPy archives (``.npz``); reading one executes nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ArchiveError(ValueError):
-    """A file is damaged, or not of the kind that was asked for."""
+    """Raised when a file is damaged, of another format or of another version."""
 
 
-def write_archive(path: StrPath, kind: str, version: int, arrays: Arrays) -> None:
-    """Writes arrays, compressed, whole or not at all; whole numbers take as few bytes as fit.
+def write_archive(path: StrPath, name: str, version: int, arrays: Arrays) -> None:
+    """Write arrays, compressed, whole or not at all; whole numbers take as few bytes as fit.
+
+    Args:
+        path: of the file.
+        name: of the format, such as "sepool-graphs".
+        version: of the format.
+        arrays: by name.
 
     Example:
         >>> from pathlib import Path
@@ -29,28 +35,29 @@ def write_archive(path: StrPath, kind: str, version: int, arrays: Arrays) -> Non
         ...     read_archive(path, "numbers", 1)
         {'some': array([  1, 300], dtype=uint16)}
     """
-    small: dict[str, Any] = {name: narrow(array) for name, array in arrays.items()}
+    small: dict[str, Any] = {key: narrow(array) for key, array in arrays.items()}
     with atomic_write(path) as file:
-        np.savez_compressed(file, format=np.array(kind), version=np.array(version), **small)
+        np.savez_compressed(file, format=np.array(name), version=np.array(version), **small)
 
 
-def read_archive(path: StrPath, kind: str, version: int) -> Arrays:
-    """Reads what `write_archive` wrote.
+def read_archive(path: StrPath, name: str, version: int) -> Arrays:
+    """Read a file of `write_archive`.
 
     Raises:
-        ArchiveError: the file is damaged, of another kind or of another version.
+        ArchiveError: the file is damaged, of another format or of another version.
     """
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = dict(archive.items())
-            found, number = str(arrays.pop("format")), int(arrays.pop("version"))
+            actual = str(arrays.pop("format"))
+            number = int(arrays.pop("version"))
         except Exception:  # a damaged archive fails in a dozen ways
             raise ArchiveError(
                 f"{os.fspath(path)}: truncated, or not a NumPy archive of plain arrays"
             ) from None
-    if found != kind:
-        raise ArchiveError(f"{os.fspath(path)}: expected {kind}, the file holds {found!r}")
+    if actual != name:
+        raise ArchiveError(f"{os.fspath(path)}: expected {name}, the file holds {actual!r}")
     if number != version:
         raise ArchiveError(
             f"{os.fspath(path)}: version {number} of the format; this sepool reads {version}"
@@ -59,7 +66,7 @@ def read_archive(path: StrPath, kind: str, version: int) -> Arrays:
 
 
 def narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """The same whole numbers in as few bytes as fit; other arrays as they are.
+    """Return whole numbers in as few bytes as fit, and other arrays unchanged.
 
     Example:
         >>> narrow(np.array([0.0, 1.0])).dtype, narrow(np.array([0.5])).dtype
@@ -71,9 +78,9 @@ def narrow(array: NDArray[Any]) -> NDArray[Any]:
     if not -(2.0**31) <= low <= high < 2.0**31:  # NaN too
         return array
     # A signed type holds -n - 1 where it holds n.
-    kind = np.min_scalar_type(min(int(low), -int(high) - 1) if low < 0 else int(high))
-    if kind.itemsize >= array.dtype.itemsize:
+    dtype = np.min_scalar_type(min(int(low), -int(high) - 1) if low < 0 else int(high))
+    if dtype.itemsize >= array.dtype.itemsize:
         return array
-    small = array.astype(kind)
+    small = array.astype(dtype)
     same = np.array_equal(small, array) and not (np.signbit(array) & (array == 0)).any()
     return small if same else array

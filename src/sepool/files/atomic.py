@@ -11,7 +11,7 @@ StrPath = str | os.PathLike[str]
 
 
 def check_output(path: StrPath) -> str:
-    """The real path of an output file; fails if no file can be put there.
+    """Return the resolved path of an output file; fail if it cannot be written.
 
     Example:
         >>> check_output("/no/such/folder/tree.json")
@@ -33,7 +33,7 @@ def check_output(path: StrPath) -> str:
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file that appears whole when the block ends, or not at all when it fails.
+    """Open a file that appears whole when the block ends, and not at all when it fails.
 
     Example:
         >>> from pathlib import Path
@@ -55,7 +55,7 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
     except OSError as error:
         if error.filename != draft:
             raise
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # as it is known
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # not the draft's
     finally:
         with suppress(FileNotFoundError):
             os.unlink(draft)
