@@ -6,6 +6,7 @@ import os
 import pickle
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -245,3 +246,48 @@ def test_fields_that_make_no_tree(tmp_path, tree, field, value, message):
     with pytest.raises(TreeFormatError, match=message) as caught:
         CodingTree.load(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+OLD = Path(__file__).with_name("data")  # written by sepool 0.1.0
+
+
+class TestVersion1:
+    @SUFFIXES
+    def test_load_numbered_nodes_equal_a_new_tree(self, bridge, suffix):
+        tree = CodingTree.load(OLD / f"numbers-0.1.0{suffix}")
+        levels = [tree.labels(level) for level in range(1, tree.height)]
+        assert tree == CodingTree.from_levels(bridge, levels)
+        assert tree.communities(2) == [{0, 1, 2}, {3, 4, 5}]
+
+    @SUFFIXES
+    def test_load_named_nodes_keep_their_names(self, suffix):
+        tree = CodingTree.load(OLD / f"names-0.1.0{suffix}")
+        graph = nx.Graph(["ab", "bc", "ca", "cd", "de", "ef", "fd"])
+        assert tree.communities(1) == [set("abc"), set("def")]
+        assert tree == CodingTree.from_levels(graph, tree.communities(1))
+
+    @SUFFIXES
+    def test_load_ids_as_text_fit_their_graph(self, write, suffix):
+        """Version 1 has ids as text; the graph that they come from has them as integers."""
+        tree = CodingTree.load(OLD / f"ids-0.1.0{suffix}")
+        assert tree.names == ("10", "20", "30", "40", "50", "60")
+        path = write("10 20 0.5\n20 30 0.5\n30 10 1.5\n30 40 0.25\n40 50\n50 60\n60 40\n")
+        graph = sepool.as_graph(path)
+        assert graph.names == (10, 20, 30, 40, 50, 60)
+        assert sepool.structural_entropy(graph, tree) == pytest.approx(tree.entropy)
+
+    @SUFFIXES
+    def test_save_a_loaded_tree_writes_the_new_version(self, tmp_path, suffix):
+        tree = CodingTree.load(OLD / f"names-0.1.0{suffix}")
+        tree.save(tmp_path / "tree.json")
+        fields = json.loads((tmp_path / "tree.json").read_text())
+        assert fields["version"] == 2
+        assert "cut" not in fields
+        assert CodingTree.load(tmp_path / "tree.json") == tree
+
+    def test_load_a_file_without_cut_is_refused(self, tmp_path):
+        fields = json.loads((OLD / "names-0.1.0.json").read_text())
+        del fields["cut"]
+        (tmp_path / "tree.json").write_text(json.dumps(fields))
+        with pytest.raises(TreeFormatError, match=r"tree\.json: cut is missing"):
+            CodingTree.load(tmp_path / "tree.json")
