@@ -14,28 +14,34 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
-CXX_FILES  := $(wildcard $(addsuffix /*.?pp,src/core src/core/* src/binding tests/fuzz))
-KERNEL_TESTS := experiments/tests/layers experiments/tests/models experiments/tests/batches experiments/tests/engine
-# Python files are used where they are; when one of these changes, sepool is built and installed again.
-BUILT_FROM := CMakeLists.txt pyproject.toml experiments/pyproject.toml constraints.txt $(wildcard src/core/*.* src/core/*/*.* src/binding/*)
+CXX_FILES    := $(wildcard $(addsuffix /*.?pp,src/core src/core/* src/binding tests/fuzz))
+KERNEL_TESTS := $(addprefix experiments/tests/,layers models batches engine)
+PYTEST       := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+# Python files are used in place. A change of one of these builds and installs sepool again; so does a new, moved or
+# deleted module, because an editable install finds only the modules that it was made with.
+BUILT_FROM   := CMakeLists.txt pyproject.toml experiments/pyproject.toml constraints.txt build/modules.txt \
+	$(wildcard src/core/*.* src/core/*/*.* src/binding/*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test kernels lint format sanitize readme docs bench wheel wheels clean
+.PHONY: help demo test test-all kernels lint voice workflows format sanitize readme docs bench wheel wheels clean always
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.stamp  ## trees of a graph, a picture in demo.png, SEP-G trained on generated graphs; about a minute
 	$(BIN)/python examples/demo.py --picture demo.png
 
-test: $(VENV)/test.stamp  ## all tests, with the examples in docstrings, README and docs
-	$(BIN)/python -m pytest
+test: $(VENV)/test.stamp  ## tests of both packages and of all code in docstrings, README and docs; minutes
+	$(PYTEST) -m "not heavy"
 
-kernels: $(VENV)/kernels.stamp  ## tests of the GPU's kernels without a GPU, by Triton's interpreter and compiler
-	$(BIN)/python -m pytest $(KERNEL_TESTS)
+test-all: $(VENV)/heavy.stamp $(VENV)/kernels.stamp  ## the same, and the tests that need Ray, a browser or Triton
+	$(PYTEST)
 
-lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, clang-format
+kernels: $(VENV)/kernels.stamp  ## tests of the GPU kernels without a GPU, in Triton's interpreter and compiler
+	$(PYTEST) $(KERNEL_TESTS)
+
+lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, import-linter, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -46,6 +52,10 @@ format: $(VENV)/test.stamp  ## put the Python and C++ files in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+workflows: $(VENV)/test.stamp  ## check the workflow files, with actionlint as well where it is installed
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	if command -v actionlint > /dev/null; then actionlint; fi
 
 sanitize: $(VENV)/tools.stamp  ## fuzz the core under address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DSEPOOL_SANITIZE=ON
@@ -96,19 +106,29 @@ $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
-	$(INSTALL) --no-build-isolation --editable '.[test,torch,lint]'
 	$(INSTALL) hatchling editables
-	$(INSTALL) --no-build-isolation --editable './experiments[ray]'
+	$(INSTALL) --no-build-isolation --editable '.[test,torch,lint]' --editable ./experiments
+	@touch $@
+
+$(VENV)/heavy.stamp: $(VENV)/test.stamp
+	$(INSTALL) --no-build-isolation --editable '.[heavy]' --editable './experiments[ray]'
 	@touch $@
 
 # Older releases of Triton cannot interpret with NumPy 2.4.
 $(VENV)/kernels.stamp: $(VENV)/test.stamp
-	$(INSTALL) 'triton>=3.7'
+	$(INSTALL) 'triton>=3.7; sys_platform == "linux"'
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	$(INSTALL) --no-build-isolation --editable '.[docs]'
 	@touch $@
+
+# Written only when it changes.
+build/modules.txt: always
+	@mkdir -p build
+	@find src/sepool -name '*.py' | LC_ALL=C sort > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+	@rm $@.new
 
 # The peers, in an order that matters: torch-scatter is compiled against the torch that is there (see
 # benchmarks/requirements.txt).

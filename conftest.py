@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +45,7 @@ sys.meta_path[:] = map(Without, sys.meta_path)
 from sepool.__main__ import main
 main()
 """
+IMPORT = re.compile(r"could not import '(\w+).*", re.DOTALL)
 BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
 
 
@@ -61,3 +64,20 @@ def without(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print one line for each reason to skip, with the number of tests."""
+    counts: Counter[str] = Counter()
+    full: dict[str, set[str]] = {}
+    for report in terminalreporter.stats.get("skipped", ()):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = IMPORT.sub(r"no module \1", reason.removeprefix("Skipped: "))
+        short = reason.partition(":")[0]
+        counts[short] += 1
+        full.setdefault(short, set()).add(reason)
+    if counts:
+        terminalreporter.section("skipped")
+    for short, count in counts.most_common():
+        line = full[short].pop() if len(full[short]) == 1 else f"{short}: ..."
+        terminalreporter.line(f"{count:5d}  {line}")

@@ -21,9 +21,10 @@ pytest.importorskip("bokeh", reason="the page needs Bokeh")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
 
 BROWSER = find_browser()
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason=f"no browser: SEPOOL_BROWSER, {', '.join(NAMES)}"
-)
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(BROWSER is None, reason=f"no browser: SEPOOL_BROWSER, {', '.join(NAMES)}"),
+]
 
 Show = Callable[..., Any]
 

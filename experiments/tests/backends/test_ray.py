@@ -13,6 +13,7 @@ import ray
 
 from sepool_experiments.backends.ray import Ray
 
+pytestmark = pytest.mark.heavy
 HERE = str(Path(__file__).parents[1])
 
 

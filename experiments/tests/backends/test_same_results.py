@@ -38,6 +38,7 @@ def test_replicas_and_processes(short, data):
     assert_same(run("replicas", units, short, data), run("processes", units, short, data))
 
 
+@pytest.mark.heavy
 def test_processes_and_ray(short, data):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool[ray]'")
     units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=2, configs=[0])
