@@ -111,7 +111,7 @@ $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 	@touch $@
 
 $(VENV)/heavy.stamp: $(VENV)/test.stamp
-	$(INSTALL) --no-build-isolation --editable '.[heavy]' --editable './experiments[ray]'
+	$(INSTALL) --no-build-isolation --editable '.[heavy]'
 	@touch $@
 
 # Older releases of Triton cannot interpret with NumPy 2.4.
