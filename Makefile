@@ -53,6 +53,9 @@ format: $(VENV)/test.stamp  ## put the Python and C++ files in order
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
+voice: $(VENV)/python.stamp  ## names and docstrings by the project's style
+	$(BIN)/python tools/voice.py
+
 workflows: $(VENV)/test.stamp  ## check the workflow files, with actionlint as well where it is installed
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	if command -v actionlint > /dev/null; then actionlint; fi
