@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Fixtures of several test files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Edge = tuple[int, int, float]
 
 @pytest.fixture(scope="session")
 def plain_entropy() -> Callable[..., float]:
-    """Eq. 3 of the paper, with sets and recursion: nothing here comes from sepool."""
+    """Eq. 3 of the paper, with sets and recursion, independent of sepool."""
 
     def entropy(num_nodes: int, edges: Sequence[Edge], levels: Sequence[Sequence[int]]) -> float:
         edges = [edge for edge in edges if edge[0] != edge[1]]
@@ -44,7 +44,7 @@ def plain_entropy() -> Callable[..., float]:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a file of a graph."""
+    """Return a function that writes the file of a graph."""
 
     def write(content: str | bytes, name: str = "graph.txt") -> Path:
         path = tmp_path / name

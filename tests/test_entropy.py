@@ -12,7 +12,7 @@ from sepool import CodingTree, one_dimensional_entropy, structural_entropy
 
 @st.composite
 def weighted_graphs(draw):
-    """A number of nodes and a list of edges; loops, repeats, lone nodes and zero weights occur."""
+    """A number of nodes and edges, with loops, repeats, isolated nodes and zero weights."""
     n = draw(st.integers(1, 12))
     node = st.integers(0, n - 1)
     weight = draw(st.sampled_from([st.just(1.0), st.integers(0, 9).map(float), st.floats(0.01, 9)]))
@@ -32,7 +32,7 @@ def hierarchies(draw):
 
 
 @given(hierarchies())
-def test_any_hierarchy_has_the_entropy_of_the_plain_evaluator(plain_entropy, hierarchy):
+def test_structural_entropy_equals_the_plain_evaluator(plain_entropy, hierarchy):
     n, edges, levels = hierarchy
     graph = sepool.as_graph(edges, num_nodes=n)
     assert structural_entropy(graph, levels) == pytest.approx(
@@ -41,7 +41,7 @@ def test_any_hierarchy_has_the_entropy_of_the_plain_evaluator(plain_entropy, hie
 
 
 @given(weighted_graphs(), st.integers(1, 5), st.sampled_from(["best", "fast", "paper"]))
-def test_three_evaluators_agree_on_built_trees(plain_entropy, graph, height, method):
+def test_structural_entropy_equals_that_of_built_trees(plain_entropy, graph, height, method):
     n, edges = graph
     read = sepool.as_graph(edges, num_nodes=n)
     tree = sepool.coding_tree(read, height, method=method)
@@ -55,52 +55,52 @@ def test_three_evaluators_agree_on_built_trees(plain_entropy, graph, height, met
     assert again.boundary == pytest.approx(tree.boundary)
 
 
-def test_two_triangles_and_a_bridge(bridge):
+def test_structural_entropy_of_two_triangles(bridge):
     assert structural_entropy(bridge, [0, 0, 0, 1, 1, 1]) == pytest.approx(1.6995, abs=5e-5)
 
 
-def test_four_separate_edges():
+def test_structural_entropy_of_four_separate_edges():
     edges = [(0, 1), (2, 3), (4, 5), (6, 7)]
     assert structural_entropy(edges, [0, 0, 1, 1, 2, 2, 3, 3]) == 1
     assert structural_entropy(edges, [0] * 8) == 3
 
 
-def test_one_dimensional_entropy_is_that_of_the_degrees():
+def test_one_dimensional_entropy_equals_that_of_the_degrees():
     degrees = np.array([3, 1, 1, 1]) / 6
     star = [(0, 1), (0, 2), (0, 3)]
     assert one_dimensional_entropy(star) == pytest.approx(-(degrees * np.log2(degrees)).sum())
 
 
 @pytest.mark.parametrize("n", [1, 5])
-def test_no_edges(n):
+def test_structural_entropy_without_edges_is_zero(n):
     graph = sepool.as_graph([], num_nodes=n)
     assert one_dimensional_entropy(graph) == 0
     assert structural_entropy(graph, [0] * n) == 0
 
 
-def test_isolated_nodes_add_nothing(bridge):
+def test_structural_entropy_isolated_nodes_add_nothing(bridge):
     graph = sepool.as_graph(bridge, num_nodes=8)
     expected = structural_entropy(bridge, [0, 0, 0, 1, 1, 1])
     assert structural_entropy(graph, [0, 0, 0, 1, 1, 1, 2, 3]) == pytest.approx(expected)
 
 
-def test_scaled_weights_change_nothing(bridge):
+def test_one_dimensional_entropy_ignores_the_scale_of_weights(bridge):
     thousand = [(u, v, 1000.0) for u, v in bridge]
     assert one_dimensional_entropy(thousand) == one_dimensional_entropy(bridge)
 
 
-def test_counted_self_loops_add_volume_but_no_boundary():
+def test_one_dimensional_entropy_self_loops_add_volume_but_no_boundary():
     graph = sepool.as_graph([(0, 1), (0, 0)], self_loops=True)  # volumes 3, 1, boundaries 1, 1
     assert one_dimensional_entropy(graph) == pytest.approx((np.log2(4 / 3) + np.log2(4)) / 4)
 
 
-def test_a_tree_of_another_graph(bridge):
+def test_structural_entropy_tree_of_another_graph_is_refused(bridge):
     tree = sepool.coding_tree(bridge)
     with pytest.raises(ValueError, match="the tree has 6 leaves, but the graph has 2 nodes"):
         structural_entropy([(0, 1)], tree)
 
 
-def test_a_tree_of_nodes_with_other_names(tmp_path):
+def test_structural_entropy_tree_with_other_names_is_refused(tmp_path):
     for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "c b\nb a\n")):
         (tmp_path / name).write_text(text)
     tree = sepool.coding_tree(tmp_path / "one.txt")
@@ -108,7 +108,7 @@ def test_a_tree_of_nodes_with_other_names(tmp_path):
         structural_entropy(tmp_path / "two.txt", tree)
 
 
-def test_numbers_of_nodes_are_names_too(tmp_path):
+def test_structural_entropy_nodes_in_another_order_are_refused(tmp_path):
     """A file orders numbers, networkx keeps the order of their appearance."""
     path = tmp_path / "graph.txt"
     path.write_text("2 1\n2 0\n2 3\n")
@@ -117,4 +117,6 @@ def test_numbers_of_nodes_are_names_too(tmp_path):
         with pytest.raises(ValueError, match="the tree is of another graph: where it has the node"):
             structural_entropy(other, sepool.coding_tree(one))
     named = nx.relabel_nodes(graph, dict(enumerate("abcd")))
-    assert structural_entropy(named, sepool.coding_tree(path)) > 0  # by place, for want of better
+    assert (
+        structural_entropy(named, sepool.coding_tree(path)) > 0
+    )  # names have nothing in common: the order decides

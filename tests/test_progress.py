@@ -7,7 +7,7 @@ import pytest
 from sepool.progress import progress_bar
 
 
-def test_a_bar_on_a_terminal_alone(monkeypatch, capsys):
+def test_progress_bar_appears_on_a_terminal_alone(monkeypatch, capsys):
     pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress_bar("reading graph.txt") as update:
@@ -20,7 +20,7 @@ def test_a_bar_on_a_terminal_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_without_rich(monkeypatch):
+def test_progress_bar_without_rich_yields_none(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with progress_bar("trees") as update:

@@ -10,12 +10,12 @@ import pytest
 import sepool
 
 HEAVY = "torch torch_geometric pandas scipy sklearn matplotlib networkx igraph bokeh ray typer rich"
-IMPORT, HELP = 0.15, 0.5  # seconds of processor time, which other work on the machine leaves alone
+IMPORT, HELP = 0.15, 0.5  # seconds of processor time
 TRIES = 5
 
 
 def seconds(code: str) -> float:
-    """The least processor time that some Pythons took for this code, without their own start."""
+    """Return the least processor time of some runs of this code, without the start of Python."""
     timed = f"import time; t = time.process_time()\n{code}\nprint(time.process_time() - t)"
     return min(
         float(subprocess.run(
@@ -26,18 +26,26 @@ def seconds(code: str) -> float:
 
 
 def slowness() -> float:
-    """How much slower this machine imports NumPy than in 0.1 s, at least 1, and some noise."""
+    """Return the time to import NumPy over 0.1 s, at least 1, with a margin for noise."""
     return 1.25 * max(1.0, seconds("import numpy") / 0.1)
 
 
-def test_import_is_quick():
+def test_import_takes_little_time():
     assert seconds("import sepool") < IMPORT * slowness()
 
 
-def test_import_needs_numpy_alone():
-    code = f"import sys, sepool; print(set('{HEAVY}'.split()) & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+def test_import_loads_numpy_alone():
+    code = """
+import sys
+import numpy
+before = set(sys.modules)
+import sepool
+dir(sepool)
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(sorted(new - set(sys.stdlib_module_names) - {"numpy"}), "sepool._core" in sys.modules)
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "['sepool'] False\n"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +67,7 @@ def test_import_loads_few_modules(program, most):
     assert 1 <= len(modules) <= most, modules
 
 
-def test_help_is_quick_and_light():
+def test_help_takes_little_time_and_loads_no_heavy_package():
     pytest.importorskip("typer")
     code = """
 import contextlib, io, sys
@@ -75,7 +83,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
 
 
 @pytest.mark.parametrize("missing", ["torch", "torch_geometric"])
-def test_a_missing_package_is_named(missing):
+def test_nn_without_its_packages_names_them(missing):
     program = f"import sys; sys.modules['{missing}'] = None; from sepool.nn import SEPN"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -84,7 +92,7 @@ def test_a_missing_package_is_named(missing):
 
 
 def last_line(program: str, *missing: str) -> str:
-    """What a Python without some packages says at the end."""
+    """Return the last line that a Python without some packages prints."""
     without = "".join(f"sys.modules['{name}'] = None; " for name in missing)
     command = [sys.executable, "-c", f"import sys; {without}{program}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -102,35 +110,30 @@ def last_line(program: str, *missing: str) -> str:
         ("integrations.tgp", "torch", "torch"),
     ],
 )
-def test_modules_name_what_they_miss(module, missing, extra):
+def test_modules_without_their_packages_name_them(module, missing, extra):
     if missing == "torch_geometric":
         pytest.importorskip("torch")
-    told = last_line(f"import sepool.{module}", missing)
-    assert told.endswith(f" needs {missing}: pip install 'sepool[{extra}]'"), told
+    printed = last_line(f"import sepool.{module}", missing)
+    assert printed.endswith(f" needs {missing}: pip install 'sepool[{extra}]'"), printed
 
 
-def test_help_does_not_ask_for_what_is_missing():
+def test_help_of_sepool_skips_missing_packages():
     program = "import pydoc, sepool; print(len(pydoc.render_doc(sepool)) > 1000, dir(sepool))"
-    told = last_line(program, "torch", "torch_geometric", "matplotlib")
-    assert told.startswith("True ")
-    assert "'nn'" not in told
-    assert "'viz'" not in told
-    assert "'coding_tree'" in told
+    printed = last_line(program, "torch", "torch_geometric", "matplotlib")
+    assert printed.startswith("True ")
+    assert "'nn'" not in printed
+    assert "'viz'" not in printed
+    assert "'coding_tree'" in printed
 
 
-def test_everything_is_listed_where_it_is_there():
+def test_dir_lists_optional_names_that_are_installed():
     for package in ("torch_geometric", "matplotlib"):
         pytest.importorskip(package)
     listed = last_line("import sepool; print(dir(sepool), sepool.viz.plot_clusters)")
     assert all(f"'{name}'" in listed for name in ("AddCodingTree", "hierarchy", "nn", "viz"))
 
 
-def test_import_sepool_does_not_import_torch():
-    code = "import sys, sepool; dir(sepool); assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_what_is_said_where_torch_is_missing():
+def test_optional_name_without_torch_names_the_extra():
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "import sepool\n"
@@ -142,7 +145,7 @@ def test_what_is_said_where_torch_is_missing():
     assert "pip install 'sepool[torch]'" in done.stdout
 
 
-def test_lazy_names():
+def test_getattr_unknown_name_raises_attribute_error():
     assert {"AddCodingTree", "hierarchy", "save_graphs", "load_graphs"} <= set(dir(sepool))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = sepool.nonsense

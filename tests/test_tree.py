@@ -18,7 +18,7 @@ def tree(bridge) -> CodingTree:
     return CodingTree.from_levels(bridge, [[0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]])
 
 
-def test_shape(tree):
+def test_coding_tree_counts_and_repr(tree):
     assert (tree.height, tree.num_nodes, tree.counts) == (3, 6, (6, 4, 2, 1))
     assert [tree.num_clusters(level) for level in range(4)] == [6, 4, 2, 1]
     assert (
@@ -27,7 +27,7 @@ def test_shape(tree):
     )
 
 
-def test_labels_and_assignments(tree):
+def test_labels_follow_the_assignments(tree):
     assert tree.labels(0).tolist() == [0, 1, 2, 3, 4, 5]
     assert tree.labels(1).tolist() == tree.assignment(1).tolist() == [0, 0, 1, 2, 3, 3]
     assert tree.assignment(2).tolist() == [0, 0, 1, 1]
@@ -37,7 +37,7 @@ def test_labels_and_assignments(tree):
     assert tree.labels(1).dtype == tree.assignment(2).dtype == np.int32
 
 
-def test_sizes_volumes_and_boundaries(tree):
+def test_volumes_and_boundaries_of_every_level(tree):
     assert tree.cluster_sizes(1).tolist() == [2, 1, 1, 2]
     assert tree.cluster_sizes(3).tolist() == [6]
     assert tree.volumes(0).tolist() == [2, 2, 3, 3, 2, 2]
@@ -49,7 +49,7 @@ def test_sizes_volumes_and_boundaries(tree):
     assert tree.members(2, 1).tolist() == [3, 4, 5]
 
 
-def test_contributions_add_up(tree):
+def test_contributions_add_up_to_the_entropy(tree):
     parts = [tree.contributions(level) for level in range(4)]
     assert [len(part) for part in parts] == [6, 4, 2, 1]
     assert parts[3].tolist() == [0]
@@ -61,19 +61,19 @@ def test_contributions_add_up(tree):
 @pytest.mark.parametrize(
     "method", ["labels", "volumes", "boundaries", "cluster_sizes", "contributions"]
 )
-def test_levels_that_do_not_exist(tree, method, level):
+def test_methods_level_out_of_range_is_refused(tree, method, level):
     with pytest.raises(ValueError, match=f"level must be 0 to 3, got {level}"):
         getattr(tree, method)(level)
 
 
-def test_more_that_does_not_exist(tree):
+def test_members_cluster_out_of_range_is_refused(tree):
     with pytest.raises(ValueError, match="level must be 1 to 3, got 0"):
         tree.assignment(0)
     with pytest.raises(ValueError, match="cluster must be 0 to 1, got 2"):
         tree.members(2, 2)
 
 
-def test_to_networkx(tree):
+def test_to_networkx_is_an_arborescence_with_attributes(tree):
     nx = pytest.importorskip("networkx")
     digraph = tree.to_networkx()
     assert nx.is_arborescence(digraph)
@@ -89,13 +89,13 @@ def test_to_networkx(tree):
     assert sum(bits for _, bits in digraph.nodes(data="entropy")) == pytest.approx(tree.entropy)
 
 
-def test_to_networkx_says_what_to_install(tree, monkeypatch):
+def test_to_networkx_without_networkx_names_the_package(tree, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match="to_networkx needs networkx: pip install networkx"):
         tree.to_networkx()
 
 
-def test_to_networkx_keeps_names(tmp_path):
+def test_to_networkx_keeps_the_names(tmp_path):
     pytest.importorskip("networkx")
     (tmp_path / "graph.txt").write_text("ann bob\n")
     tree = CodingTree.from_levels(tmp_path / "graph.txt", [])
@@ -103,12 +103,12 @@ def test_to_networkx_keeps_names(tmp_path):
     assert tree.to_networkx().nodes[0, 1]["name"] == "bob"
 
 
-def test_pickle(tree):
+def test_coding_tree_survives_pickle(tree):
     again = pickle.loads(pickle.dumps(tree))
     assert repr(again) == repr(tree)
 
 
-def test_communities(tree):
+def test_communities_are_sets_of_nodes(tree):
     assert tree.communities(2) == [{0, 1, 2}, {3, 4, 5}]
     assert tree.communities(1, "abcdef") == [set("ab"), set("c"), set("d"), set("ef")]
     with pytest.raises(ValueError, match="the tree has 6 nodes, got names for 2"):
@@ -141,7 +141,7 @@ def test_communities_repeated_names_are_refused(bridge):
     assert tree.communities(1, "abcdef") == [set("abc"), set("def")]
 
 
-def test_nodes_in_another_order():
+def test_communities_nodes_in_another_order_are_refused():
     graph = nx.Graph([(0, 2), (2, 1), (1, 0), (1, 3), (3, 4), (4, 5), (5, 3)])
     of_rows = sepool.coding_tree(nx.to_scipy_sparse_array(graph))  # in the order of the graph
     assert of_rows.communities(1, graph) == [{0, 1, 2}, {3, 4, 5}]
@@ -153,7 +153,7 @@ def test_nodes_in_another_order():
         named.communities(1, "abcdef")
 
 
-def test_what_is_asked_for_is_a_copy(tree):
+def test_methods_return_copies(tree):
     for level in (1, 2):
         for ask in (tree.volumes, tree.boundaries, tree.assignment, tree.labels):
             before = ask(level).tolist()
@@ -162,12 +162,12 @@ def test_what_is_asked_for_is_a_copy(tree):
 
 
 @pytest.mark.parametrize("level", ["a", 1.0, None, True])
-def test_levels_are_whole_numbers(tree, level):
+def test_labels_level_that_is_no_integer_is_refused(tree, level):
     with pytest.raises(TypeError, match="level must be a whole number, got "):
         tree.labels(level)
 
 
-def test_equal_trees_are_equal(bridge, tree):
+def test_eq_compares_all_arrays_and_names(bridge, tree):
     again = CodingTree.from_levels(bridge, [[0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]])
     assert tree == again
     assert hash(tree) == hash(again)

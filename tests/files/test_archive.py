@@ -7,12 +7,23 @@ from hypothesis.extra import numpy as arrays
 
 from sepool.files.archive import ArchiveError, narrow, read_archive, write_archive
 
-KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", "?"]
+DTYPES = [
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "?",
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_narrow_keeps_every_value(kind):
-    @given(arrays.arrays(kind, arrays.array_shapes(min_dims=0, min_side=0)))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_narrow_keeps_every_value(dtype):
+    @given(arrays.arrays(dtype, arrays.array_shapes(min_dims=0, min_side=0)))
     def check(array):
         small = narrow(array)
         assert small.nbytes <= array.nbytes
@@ -22,7 +33,7 @@ def test_narrow_keeps_every_value(kind):
 
 
 @pytest.mark.parametrize(
-    ("values", "kind"),
+    ("values", "dtype"),
     [
         ([0, 255], np.uint8),
         ([0, 256], np.uint16),
@@ -37,11 +48,11 @@ def test_narrow_keeps_every_value(kind):
         ([True], np.bool_),
     ],
 )
-def test_how_narrow(values, kind):
-    assert narrow(np.array(values)).dtype == kind
+def test_narrow_takes_the_smallest_type(values, dtype):
+    assert narrow(np.array(values)).dtype == dtype
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+def test_write_archive_failure_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "numbers.npz"
     write_archive(path, "numbers", 1, {"some": np.arange(3)})
 
@@ -56,12 +67,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_is_missing_is_not_damaged(tmp_path):
+def test_read_archive_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_archive(tmp_path / "numbers.npz", "numbers", 1)
 
 
-def test_an_archive_of_something_else(tmp_path):
+def test_read_archive_other_archive_is_refused(tmp_path):
     np.savez(tmp_path / "numbers.npz", some=np.arange(3))
     with pytest.raises(ArchiveError, match="not a NumPy archive"):
         read_archive(tmp_path / "numbers.npz", "numbers", 1)

@@ -34,7 +34,7 @@ def assert_same(a: CodingTree, b: CodingTree) -> None:
 
 @SUFFIXES
 @given(data=st.data())
-def test_what_is_saved_is_loaded(tmp_path_factory, suffix, data):
+def test_load_returns_what_was_saved(tmp_path_factory, suffix, data):
     n = data.draw(st.integers(1, 12))
     node = st.integers(0, n - 1)
     edges = data.draw(st.lists(st.tuples(node, node, st.floats(0.001, 1000))))
@@ -71,13 +71,13 @@ def test_save_a_node_that_no_file_holds_is_named(tmp_path, suffix, node):
 
 
 @SUFFIXES
-def test_a_built_tree(tmp_path, bridge, suffix):
+def test_load_returns_a_built_tree(tmp_path, bridge, suffix):
     tree = sepool.coding_tree(bridge, height=3)
     tree.save(tmp_path / f"tree{suffix}")
     assert_same(CodingTree.load(tmp_path / f"tree{suffix}"), tree)
 
 
-def test_the_documented_format(tmp_path, tree):
+def test_save_writes_the_documented_format(tmp_path, tree):
     tree.save(tmp_path / "tree.json")
     fields = json.loads((tmp_path / "tree.json").read_text())
     assert fields == {
@@ -97,7 +97,7 @@ def test_the_documented_format(tmp_path, tree):
 
 @SUFFIXES
 @pytest.mark.parametrize("failure", [OSError("disk full"), KeyboardInterrupt()])
-def test_a_failed_save_leaves_the_old_file(tmp_path, tree, suffix, failure, monkeypatch):
+def test_save_failure_keeps_the_old_file(tmp_path, tree, suffix, failure, monkeypatch):
     path = tmp_path / f"tree{suffix}"
     path.write_bytes(b"old")
 
@@ -112,7 +112,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, tree, suffix, failure, monk
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_numbers_that_are_no_json_are_not_written(tmp_path, tree):
+def test_save_nan_is_refused(tmp_path, tree):
     broken = CodingTree(tree.counts, tree.parent, tree.volume, tree.boundary, float("nan"))
     with pytest.raises(ValueError, match="JSON"):
         broken.save(tmp_path / "tree.json")
@@ -120,7 +120,7 @@ def test_numbers_that_are_no_json_are_not_written(tmp_path, tree):
 
 
 @pytest.mark.parametrize("field", ["format", "version"])
-def test_an_archive_with_a_list_for_a_word(tmp_path, tree, field):
+def test_load_list_in_place_of_a_word_is_refused(tmp_path, tree, field):
     path = tmp_path / "tree.npz"
     tree.save(path)
     with np.load(path) as archive:
@@ -130,13 +130,13 @@ def test_an_archive_with_a_list_for_a_word(tmp_path, tree, field):
         CodingTree.load(path)
 
 
-def test_suffixes_in_capitals(tmp_path, tree):
+def test_save_takes_suffixes_in_capitals(tmp_path, tree):
     tree.save(tmp_path / "TREE.JSON")
     assert CodingTree.load(tmp_path / "TREE.JSON").entropy == tree.entropy
 
 
 @pytest.mark.parametrize("name", ["tree.txt", "tree", "tree.json.gz"])
-def test_other_suffixes(tmp_path, tree, name):
+def test_save_other_suffixes_are_refused(tmp_path, tree, name):
     with pytest.raises(ValueError, match=r"ends in \.json or \.npz"):
         tree.save(tmp_path / name)
     with pytest.raises(ValueError, match=r"ends in \.json or \.npz"):
@@ -145,13 +145,13 @@ def test_other_suffixes(tmp_path, tree, name):
 
 
 @SUFFIXES
-def test_missing(tmp_path, suffix):
+def test_load_missing_file_is_named(tmp_path, suffix):
     with pytest.raises(FileNotFoundError, match="nothing"):
         CodingTree.load(tmp_path / f"nothing{suffix}")
 
 
 @SUFFIXES
-def test_every_truncation(tmp_path, tree, suffix):
+def test_load_truncated_file_is_refused(tmp_path, tree, suffix):
     path = tmp_path / f"tree{suffix}"
     tree.save(path)
     whole = path.read_bytes()
@@ -163,13 +163,13 @@ def test_every_truncation(tmp_path, tree, suffix):
 
 @SUFFIXES
 @pytest.mark.parametrize("junk", [b"[1, 2]", b"null", b"\xff\xfe\0", b"{" * 99999, b"PK\3\4junk"])
-def test_not_a_tree(tmp_path, suffix, junk):
+def test_load_other_content_is_refused(tmp_path, suffix, junk):
     (tmp_path / f"tree{suffix}").write_bytes(junk)
     with pytest.raises(TreeFormatError, match=f"tree{suffix}: "):
         CodingTree.load(tmp_path / f"tree{suffix}")
 
 
-def test_nothing_is_unpickled(tmp_path, tree):
+def test_load_unpickles_nothing(tmp_path, tree):
     class Bomb:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "executed"),)
@@ -237,7 +237,7 @@ REMOVED = object()
         ("names", "abcdef", "names must be a list, or null, got a str"),
     ],
 )
-def test_fields_that_make_no_tree(tmp_path, tree, field, value, message):
+def test_load_inconsistent_fields_are_refused(tmp_path, tree, field, value, message):
     path = tmp_path / "tree.json"
     tree.save(path)
     fields = json.loads(path.read_text())

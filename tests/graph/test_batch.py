@@ -12,7 +12,7 @@ import sepool
 from sepool import Graph, as_graph, as_graph_batch
 
 
-def test_arrays_are_what_as_graph_makes_of_them():
+def test_as_graph_batch_arrays_equal_as_graph():
     rng = np.random.default_rng(0)
     arrays = [rng.integers(0, n, (m, 2)) for n, m in [(5, 9), (1, 1), (30, 40), (2, 1)]]
     batch = as_graph_batch(arrays)
@@ -23,7 +23,7 @@ def test_arrays_are_what_as_graph_makes_of_them():
     assert all(same(a, as_graph(b)) for a, b in pairs)
 
 
-def test_empty_arrays_with_num_nodes():
+def test_as_graph_batch_empty_arrays_need_num_nodes():
     arrays = [np.empty((0, 2)), np.array([[0, 1]]), np.empty((0, 2))]
     assert [g.num_nodes for g in as_graph_batch(arrays, num_nodes=[1, 4, 2])] == [1, 4, 2]
     with pytest.raises(ValueError, match="graph 0 has no nodes"):
@@ -32,7 +32,7 @@ def test_empty_arrays_with_num_nodes():
         as_graph_batch(arrays, num_nodes=[1, 2])
 
 
-def test_mixed_kinds(bridge):
+def test_as_graph_batch_graphs_of_several_libraries_equal_as_graph(bridge):
     sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.csr_array(np.array([[1.0, 0.5], [0.5, 0]]))
     graphs = [matrix, bridge, as_graph([(0, 1, 7.0), (1, 1, 1.0)], self_loops=True)]
@@ -40,7 +40,7 @@ def test_mixed_kinds(bridge):
     assert all(same(a, as_graph(b, self_loops=True)) for a, b in zip(batch, graphs, strict=True))
 
 
-def test_indexing():
+def test_getitem_takes_negative_indices_and_slices():
     batch = as_graph_batch([[(0, 1)], [(0, 1), (1, 2)]])
     assert batch[-1].num_nodes == 3
     assert [graph.num_nodes for graph in batch[::-1]] == [3, 2]
@@ -51,7 +51,7 @@ def test_indexing():
     assert repr(batch) == "GraphBatch(graphs=2, nodes=5, edges=3)"
 
 
-def test_no_graphs():
+def test_as_graph_batch_of_no_graphs_is_empty():
     assert len(as_graph_batch([])) == 0
 
 
@@ -66,44 +66,43 @@ def test_no_graphs():
         (None, "graph 1: cannot read a graph from NoneType"),
     ],
 )
-def test_the_error_names_the_graph(bad, message):
+def test_as_graph_batch_errors_have_the_index_of_the_graph(bad, message):
     with pytest.raises((TypeError, ValueError), match=message) as caught:
         as_graph_batch([np.array([[0, 1]]), bad])
     assert "graph 1" in str(caught.value)
 
 
-def test_the_error_names_the_graph_among_graphs_of_many_kinds():
+def test_as_graph_batch_errors_of_mixed_graphs_have_the_index():
     with pytest.raises(ValueError, match="graph 1: edge 0 has weight -1"):
         as_graph_batch([as_graph([(0, 1)]), [(0, 1, -1.0)]])
 
 
-def test_numbers_of_nodes_that_are_not_whole():
+def test_as_graph_batch_num_nodes_that_is_no_integer_is_refused():
     with pytest.raises(TypeError, match=r"num_nodes must be a whole number, got 2\.7"):
         as_graph_batch([np.array([[0, 1]])], num_nodes=[2.7])
 
 
 @pytest.mark.parametrize("one", ["graph.txt", Graph])
-def test_one_graph_is_no_list(one):
+def test_coding_trees_single_graph_is_refused(one):
     with pytest.raises(TypeError, match="expected a list of graphs"):
         sepool.coding_trees(as_graph([(0, 1)]) if one is Graph else one)
 
 
-def test_a_batch_is_not_cut_either():
+def test_graph_batch_arrays_of_other_types_are_refused():
     with pytest.raises(TypeError, match="node_ptr must be an array of int64, got float64"):
         replace(as_graph_batch([[(0, 1)]]), node_ptr=np.array([0, 2.9]))
 
 
-def test_arrays_that_could_be_something_else():
-    """Each of them is looked at, though all are read as one."""
+def test_as_graph_batch_ambiguous_arrays_are_refused():
     ends = np.array([[0, 1, 2], [1, 2, 0]])
     with pytest.raises(ValueError, match="graph 1: an array of shape"):
         as_graph_batch([np.array([[0, 1, 5]]), ends, ends])
     assert len(as_graph_batch([np.array([[0, 1, 2]]), np.array([[1, 2, 5]])])) == 2
 
 
-@pytest.mark.parametrize("kind", ["networkx", "igraph"])
-def test_a_single_graph_is_no_list(kind):
-    package = pytest.importorskip(kind)
+@pytest.mark.parametrize("library", ["networkx", "igraph"])
+def test_as_graph_batch_single_graph_is_refused(library):
+    package = pytest.importorskip(library)
     graph = package.Graph([(0, 1), (1, 2)])
     with pytest.raises(TypeError, match="got a single Graph; coding_tree takes one"):
         as_graph_batch(graph)
@@ -111,7 +110,7 @@ def test_a_single_graph_is_no_list(kind):
         as_graph_batch(None)
 
 
-def test_a_weight_that_some_graphs_have():
+def test_as_graph_batch_weight_of_some_graphs_is_read():
     nx = pytest.importorskip("networkx")
     heavy, plain = nx.Graph([(0, 1, {"cost": 5})]), nx.path_graph(3)
     batch = as_graph_batch([heavy, plain], weight="cost")
@@ -120,7 +119,7 @@ def test_a_weight_that_some_graphs_have():
         as_graph_batch([heavy, plain, nx.empty_graph(2)], weight="cots")
 
 
-def test_arrays_have_no_weights_by_name():
+def test_as_graph_batch_weight_of_arrays_is_refused():
     pair = np.array([[0, 1]])
     with pytest.raises(ValueError, match="leave it out for a ndarray, or pass None"):
         as_graph_batch([pair, pair], weight="cost")

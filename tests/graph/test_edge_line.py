@@ -1,4 +1,4 @@
-"""What a line of an edge list can be, seen through the reader of files."""
+"""Lines of an edge list, read from files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from sepool.graph.edge_list import read_edge_list
         ("[a] [b]", ("[a]", "[b]")),
     ],
 )
-def test_tabs_allow_blanks_in_names(write, line, names):
+def test_read_edge_list_tabs_allow_blanks_in_names(write, line, names):
     assert read_edge_list(write(f"{line}\n")).names == names
 
 
 @pytest.mark.parametrize("line", ["ann bob\t2.5", "ann\tbob 2.5", "Paris\tRoute 66"])
-def test_tabs_and_blanks_that_can_be_read_in_two_ways(write, line):
+def test_read_edge_list_ambiguous_tabs_are_refused(write, line):
     with pytest.raises(
         ValueError, match=r":2: tabs and blanks both separate, so .* use tabs alone"
     ):
@@ -40,11 +40,11 @@ def test_tabs_and_blanks_that_can_be_read_in_two_ways(write, line):
 
 
 @pytest.mark.parametrize("text", ["s t\ns 1\n1 2\n2 t\n", "root trunk 2.5\n1 2 1.0\n2 3 1\n"])
-def test_words_that_are_nodes(write, text):
+def test_read_edge_list_words_above_words_are_nodes(write, text):
     assert len(read_edge_list(write(text)).names) > 3
 
 
-def test_tabs_between_numbers_are_blanks(write):
+def test_read_edge_list_tabs_between_numbers_are_blanks(write):
     assert rows(read_edge_list(write("0 1\t0.5\n"))) == [(0, 1, 0.5)]
     assert rows(read_edge_list(write("# a comment\n0\t1 0.5\n2\n"))) == [(0, 1, 0.5)]
 
@@ -52,7 +52,7 @@ def test_tabs_between_numbers_are_blanks(write):
 @pytest.mark.parametrize(
     "line", ["1 2 0,5", "0;1;0,5", "a; b", "a|b|1", "1;2 3;4", "0| 1"], ids=str
 )
-def test_other_separators(write, line):
+def test_read_edge_list_other_separators_are_refused(write, line):
     with pytest.raises(ValueError, match=r":1: expected blanks, tabs or commas between fields, an"):
         read_edge_list(write(f"{line}\n"))
 
@@ -72,13 +72,13 @@ def test_other_separators(write, line):
         (b"PK\x03\x04\x14\x00\x00", "a zip archive"),
     ],
 )
-def test_files_of_other_formats(write, text, message):
+def test_read_edge_list_other_formats_are_named(write, text, message):
     with pytest.raises(ValueError, match=f":1: this is no edge list but {message}"):
         read_edge_list(write(text))
 
 
 @pytest.mark.parametrize("header", ["u,v", "user,friend", "citing cited", "node_a\tnode_b"])
-def test_words_above_numbers_are_names_of_columns(write, header):
+def test_read_edge_list_words_above_numbers_are_column_names(write, header):
     with pytest.raises(ValueError, match=r":2: this looks like the names of columns"):
         read_edge_list(write(f"# a comment\n{header}\n0 1\n1 2\n"))
     assert len(read_edge_list(write(f"{header}\n0 1\n1 me\n")).names) == 5
@@ -93,7 +93,7 @@ def test_words_above_numbers_are_names_of_columns(write, header):
         ("7 8\n8 007\n", ("7", "8", "007")),
     ],
 )
-def test_zeros_and_signs_before_numbers_are_kept(write, text, names):
+def test_read_edge_list_leading_zeros_and_signs_make_names(write, text, names):
     assert read_edge_list(write(text)).names == names
 
 

@@ -12,7 +12,7 @@ from tests.shapes import same
 from sepool import Graph, as_graph, as_graph_batch
 
 
-def test_rows_are_sorted_and_hold_both_directions():
+def test_as_graph_rows_are_sorted_with_both_directions():
     graph = as_graph(np.array([[2, 0], [1, 0]]))
     assert graph.indptr.tolist() == [0, 2, 3, 4]
     assert graph.indices.tolist() == [1, 2, 0, 0]
@@ -20,25 +20,25 @@ def test_rows_are_sorted_and_hold_both_directions():
     assert graph.total_volume == 4
 
 
-def test_repeated_edges_add_up():
+def test_as_graph_repeated_edges_add_up():
     u, v, w = as_graph([(0, 1), (1, 0), (1, 2)]).edges()
     assert (u.tolist(), v.tolist(), w.tolist()) == ([0, 1], [1, 2], [2, 1])
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, np.uint64, ">i8", float])
-def test_ids_of_any_number_type(dtype):
+def test_as_graph_takes_ids_of_any_number_type(dtype):
     edges = np.array([[0, 1], [1, 2]], dtype)
     edges.flags.writeable = False
     assert same(as_graph(edges), as_graph([(0, 1), (1, 2)]))
 
 
-def test_strided_and_fortran_arrays():
+def test_as_graph_takes_strided_and_fortran_arrays():
     edges = np.array([[0, 1, 9], [1, 2, 9]])
     assert same(as_graph(edges[:, :2]), as_graph([(0, 1), (1, 2)]))
     assert same(as_graph(np.asfortranarray(edges[:, :2])), as_graph([(0, 1), (1, 2)]))
 
 
-def test_three_ways_to_give_weights_agree():
+def test_as_graph_forms_of_weights_agree():
     edges, weights = np.array([[0, 1], [1, 2]]), [0.5, 1.25]
     graph = as_graph((edges, weights))
     assert same(graph, as_graph(np.column_stack([edges, weights])))
@@ -47,24 +47,24 @@ def test_three_ways_to_give_weights_agree():
     assert as_graph((edges, weights), weight=None).degrees().tolist() == [1, 2, 1]
 
 
-def test_num_nodes_adds_isolated_nodes():
+def test_as_graph_num_nodes_adds_isolated_nodes():
     assert as_graph([(0, 1)], num_nodes=4).degrees().tolist() == [1, 1, 0, 0]
     assert as_graph([], num_nodes=1).num_nodes == 1
     assert as_graph(np.empty((0, 2), int), num_nodes=np.int64(2)).num_edges == 0
 
 
-def test_self_loops_are_dropped_unless_asked_for():
+def test_as_graph_self_loops_are_dropped_by_default():
     edges = [(0, 0, 3.0), (0, 1, 1.0)]
     assert as_graph(edges).degrees().tolist() == [1, 1]
     assert as_graph(edges, self_loops=True).degrees().tolist() == [7, 1]
     assert as_graph(edges, self_loops=True).num_edges == 1
 
 
-def test_zero_weights_are_no_edges():
+def test_as_graph_zero_weights_are_no_edges():
     assert as_graph([(0, 1, 0.0), (1, 2, 1.0)]).num_edges == 1
 
 
-def test_a_graph_is_returned_as_it_is():
+def test_as_graph_returns_a_graph_unchanged():
     graph = as_graph([(0, 1)])
     assert as_graph(graph) is graph
 
@@ -78,7 +78,7 @@ def test_a_graph_is_returned_as_it_is():
         ("loops", np.array([0, 1], np.uint64)),
     ],
 )
-def test_arrays_of_other_types_are_not_cut(name, array):
+def test_graph_arrays_of_other_types_are_refused(name, array):
     arrays = {"indptr": np.array([0, 1, 2], np.int64), "indices": np.array([1, 0], np.int32)}
     with pytest.raises(TypeError, match=f"{name} must be an array of int"):
         Graph(**{**arrays, name: array})
@@ -86,60 +86,60 @@ def test_arrays_of_other_types_are_not_cut(name, array):
 
 class TestBadInput:
     @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
-    def test_weights(self, weight):
+    def test_impossible_weights_are_refused(self, weight):
         with pytest.raises(ValueError, match=f"weight {weight:g}".replace("+", r"\+")):
             as_graph([(0, 1, 1.0), (1, 2, weight)])
 
-    def test_weights_that_overflow(self):
+    def test_weights_with_infinite_sum_are_refused(self):
         with pytest.raises(ValueError, match="add up"):
             as_graph([(0, 1, 1e308), (1, 2, 1e308)])
 
-    def test_ids_out_of_range(self):
+    def test_ids_out_of_range_are_refused(self):
         with pytest.raises(ValueError, match="node 3, but the graph has 3 nodes"):
             as_graph([(0, 1), (1, 3)], num_nodes=3)
 
-    def test_negative_ids(self):
+    def test_negative_ids_are_refused(self):
         with pytest.raises(ValueError, match="node -1"):
             as_graph([(0, 1), (-1, 0)])
 
     @pytest.mark.parametrize("bad", [0.5, np.nan, np.inf, 1e300])
-    def test_ids_that_are_no_whole_numbers(self, bad):
+    def test_ids_that_are_no_integers_are_refused(self, bad):
         with pytest.raises(ValueError, match=r"whole numbers, got (0.5|nan|inf|1e\+300)"):
             as_graph(np.array([[0, bad]]))
 
-    def test_too_many_nodes(self):
+    def test_too_many_nodes_are_refused(self):
         with pytest.raises(ValueError, match="10000000001"):
             as_graph([(0, 10**10)])
 
     @pytest.mark.parametrize("empty", [[], np.empty((0, 2), int), np.empty((0, 3))])
-    def test_no_nodes(self, empty):
+    def test_graph_without_nodes_is_refused(self, empty):
         with pytest.raises(ValueError, match="no nodes"):
             as_graph(empty)
 
     @pytest.mark.parametrize("count", [0, -1])
-    def test_impossible_num_nodes(self, count):
+    def test_impossible_num_nodes_is_refused(self, count):
         with pytest.raises(ValueError, match=f"num_nodes must be at least 1, got {count}"):
             as_graph([], num_nodes=count)
 
-    def test_num_nodes_that_is_no_number(self):
+    def test_num_nodes_that_is_no_number_is_refused(self):
         with pytest.raises(TypeError, match="num_nodes must be a whole number, got 'a'"):
             as_graph([(0, 1)], num_nodes="a")
 
-    def test_the_weight_that_is_no_number(self):
+    def test_weight_that_is_no_number_is_named(self):
         with pytest.raises(TypeError, match="edge weights must be real numbers, got 'x'"):
             as_graph(([(0, 1), (1, 2)], [1, "x"]))
 
-    def test_names_of_weights_where_there_are_none(self):
+    def test_names_of_weights_of_lists_are_refused(self):
         with pytest.raises(
             ValueError, match="leave it out for a list, or pass None to ignore weights"
         ):
             as_graph([(0, 1)], weight="w")
 
-    def test_edge_index_of_shape_2_m(self):
+    def test_edge_index_is_refused(self):
         with pytest.raises(ValueError, match=r"\(2, 5\); transpose it"):
             as_graph(np.zeros((2, 5), int))
 
-    def test_dense_matrix(self):
+    def test_dense_matrix_is_refused(self):
         with pytest.raises(ValueError, match=r"\(4, 4\); for an adjacency matrix"):
             as_graph(np.zeros((4, 4)))
 
@@ -153,50 +153,50 @@ class TestBadInput:
         ],
         ids=["ends", "matrix", "matrix of floats", "two nodes"],
     )
-    def test_that_could_be_something_else(self, edges):
+    def test_ambiguous_arrays_are_refused(self, edges):
         with pytest.raises(ValueError, match=r"could hold edges.* be an adjacency"):
             as_graph(np.array(edges))
 
-    def test_of_three_weighted_edges(self):
+    def test_three_weighted_edges_are_read(self):
         assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
         assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
         assert as_graph(np.array([[0, 1], [1, 0]])).num_nodes == 2
-        assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # a list says what its rows are
+        assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # rows of a list are edges
 
     @pytest.mark.parametrize("edges", [np.arange(4), np.zeros((2, 2, 2), int), 7 * np.ones((3, 1))])
-    def test_other_shapes(self, edges):
+    def test_other_shapes_are_refused(self, edges):
         with pytest.raises(ValueError, match="one edge a row"):
             as_graph(edges)
 
-    def test_ragged_rows(self):
+    def test_rows_of_several_lengths_are_refused(self):
         with pytest.raises(ValueError, match="all of one length"):
             as_graph([(0, 1), (1, 2, 3)])
 
     @pytest.mark.parametrize("edges", [[("a", "b")], [(True, False)], [(0, 1j)], [(0, None)]])
-    def test_ids_of_the_wrong_kind(self, edges):
+    def test_ids_of_wrong_type_are_refused(self, edges):
         with pytest.raises(TypeError, match="node ids must be whole numbers"):
             as_graph(edges)
 
-    def test_weights_of_the_wrong_length(self):
+    def test_weights_of_wrong_length_are_refused(self):
         with pytest.raises(ValueError, match=r"expected 2 weights, one an edge, got shape \(3,\)"):
             as_graph(([(0, 1), (1, 2)], [1, 2, 3]))
 
     @pytest.mark.parametrize("weights", [["a", "b"], [1j, 0], [None, 1]])
-    def test_weights_of_the_wrong_kind(self, weights):
+    def test_weights_of_wrong_type_are_refused(self, weights):
         with pytest.raises(TypeError, match="edge weights must be real numbers"):
             as_graph(([(0, 1), (1, 2)], weights))
 
-    def test_weights_given_twice(self):
+    def test_weights_given_twice_are_refused(self):
         with pytest.raises(ValueError, match="twice"):
             as_graph(([(0, 1, 1.0)], [1]))
 
     @pytest.mark.parametrize("thing", [None, 3, {0: [1]}, iter([(0, 1)])])
-    def test_things_that_are_no_graph(self, thing):
+    def test_other_objects_are_refused(self, thing):
         with pytest.raises(TypeError, match=f"cannot read a graph from {type(thing).__name__}"):
             as_graph(thing)
 
 
-def test_files_are_graphs(tmp_path):
+def test_as_graph_reads_files(tmp_path):
     path = tmp_path / "graph.txt.gz"
     path.write_bytes(gzip.compress(b"a b\nb c 2\n"))
     assert as_graph(path).names == as_graph(str(path)).names == ("a", "b", "c")
@@ -204,8 +204,6 @@ def test_files_are_graphs(tmp_path):
 
 
 class TestMasked:
-    """Masked entries would be read like any others."""
-
     EDGES = np.ma.array([[0, 1], [1, 2], [2, 3]], mask=[[0, 0], [0, 0], [0, 1]])
     WEIGHTS = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
 

@@ -1,4 +1,4 @@
-"""Graphs of other libraries, as edges: networkx, SciPy, igraph and PyG."""
+"""Graphs of networkx, SciPy, igraph and PyG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TestNetworkx:
     def nx(self):
         return pytest.importorskip("networkx")
 
-    def test_names_order_and_weights(self, nx):
+    def test_keeps_names_order_and_weights(self, nx):
         graph = nx.Graph()
         graph.add_node("loner")
         graph.add_edge("b", "a", weight=2.5)
@@ -26,35 +26,35 @@ class TestNetworkx:
         assert read.degrees().tolist() == [0, 2.5, 3.5, 1]
         assert as_graph(graph, weight=None).degrees().tolist() == [0, 1, 2, 1]
 
-    def test_plain_nodes_need_no_names(self, nx):
+    def test_plain_nodes_have_no_names(self, nx):
         assert as_graph(nx.path_graph(4)).names is None
 
-    def test_real_numbers_of_other_kinds(self, nx):
+    def test_fractions_are_weights(self, nx):
         graph = nx.Graph([(0, 1, {"weight": Fraction(1, 4)}), (1, 2, {"weight": 3})])
         assert as_graph(graph).degrees().tolist() == [0.25, 3.25, 3]
 
-    def test_another_attribute(self, nx):
+    def test_weight_names_the_attribute(self, nx):
         graph = nx.Graph([(0, 1, {"cost": 4})])
         assert as_graph(graph, weight="cost").total_volume == 8
 
-    def test_multigraph(self, nx):
+    def test_multigraph_edges_add_up(self, nx):
         graph = nx.MultiGraph([(0, 1), (0, 1, {"weight": 2}), (1, 1)])
         assert as_graph(graph).degrees().tolist() == [3, 3]
         assert as_graph(graph, self_loops=True).degrees().tolist() == [3, 5]
 
-    def test_directed(self, nx):
+    def test_directed_graph_needs_symmetrise(self, nx):
         graph = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
         with pytest.raises(ValueError, match=r"directed.*symmetrise=True"):
             as_graph(graph)
         assert as_graph(graph, symmetrise=True).degrees().tolist() == [2, 3, 1]
 
-    def test_parts_of_a_graph(self, nx):
+    def test_views_of_a_graph_are_refused(self, nx):
         graph = nx.path_graph(3)
         for part in (graph.edges, graph.adj):
             with pytest.raises(TypeError, match=f"read a graph from {type(part).__name__}"):
                 as_graph(part)
 
-    def test_a_weight_that_no_edge_has(self, nx):
+    def test_weight_that_no_edge_has_is_refused(self, nx):
         graph = nx.Graph([(0, 1, {"cost": 2, "kind": "road"}), (1, 2)])
         with pytest.raises(ValueError, match="has the attribute 'cots'; edges have cost, kind"):
             as_graph(graph, weight="cots")
@@ -63,21 +63,21 @@ class TestNetworkx:
         assert as_graph(nx.empty_graph(3), weight="cost").num_edges == 0
         assert as_graph(graph).total_volume == 4
 
-    def test_weight_that_is_no_number(self, nx):
+    def test_weight_that_is_no_number_is_named(self, nx):
         with pytest.raises(TypeError, match="got 'heavy'"):
             as_graph(nx.Graph([(0, 1, {"weight": "heavy"})]))
 
-    def test_subclass(self, nx):
+    def test_subclass_is_read(self, nx):
         class Mine(nx.Graph):
             pass
 
         assert as_graph(Mine([(0, 1)])).num_edges == 1
 
-    def test_empty(self, nx):
+    def test_graph_without_nodes_is_refused(self, nx):
         with pytest.raises(ValueError, match="no nodes"):
             as_graph(nx.Graph())
 
-    def test_num_nodes_that_contradicts(self, nx):
+    def test_num_nodes_of_another_graph_is_refused(self, nx):
         with pytest.raises(ValueError, match="num_nodes=5, but the graph has 4 nodes"):
             as_graph(nx.path_graph(4), num_nodes=5)
 
@@ -92,30 +92,30 @@ class TestScipy:
         dense = np.array([[0, 2, 0.5], [2, 0, 0], [0.5, 0, 0]])
         assert as_graph(getattr(sparse, form)(dense)).degrees().tolist() == [2.5, 2, 0.5]
 
-    def test_a_loop_adds_its_entry(self, sparse):
+    def test_loop_adds_its_entry(self, sparse):
         matrix = sparse.csr_array(np.array([[3, 1], [1, 0]]))
         assert as_graph(matrix).degrees().tolist() == [1, 1]
         assert as_graph(matrix, self_loops=True).degrees().tolist() == [4, 1]
 
-    def test_asymmetric(self, sparse):
+    def test_asymmetric_matrix_needs_symmetrise(self, sparse):
         matrix = sparse.csr_array(np.array([[0, 2], [1, 0]]))
         with pytest.raises(ValueError, match=r"weighs 2, back weighs 1.*symmetrise=True"):
             as_graph(matrix)
         assert as_graph(matrix, symmetrise=True).degrees().tolist() == [3, 3]
 
-    def test_one_way(self, sparse):
+    def test_one_way_edges_need_symmetrise(self, sparse):
         with pytest.raises(ValueError, match="directed"):
             as_graph(sparse.csr_array(np.array([[0, 1], [0, 0]])))
 
-    def test_an_operator(self, sparse):
+    def test_linear_operator_is_refused(self, sparse):
         with pytest.raises(TypeError, match="read a graph from"):
             as_graph(sparse.linalg.aslinearoperator(sparse.eye_array(2)))
 
-    def test_not_square(self, sparse):
+    def test_matrix_that_is_not_square_is_refused(self, sparse):
         with pytest.raises(ValueError, match=r"square, got shape \(2, 3\)"):
             as_graph(sparse.csr_array(np.zeros((2, 3))))
 
-    def test_explicit_zeros_and_booleans(self, sparse):
+    def test_explicit_zeros_are_no_edges(self, sparse):
         matrix = sparse.coo_array(([0.0, 0.0, 1, 1], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
         assert as_graph(matrix, weight=None).num_edges == 1
         assert as_graph(matrix.astype(bool)).num_edges == 1
@@ -126,14 +126,14 @@ class TestIgraph:
     def igraph(self):
         return pytest.importorskip("igraph")
 
-    def test_a_weight_that_no_edge_has(self, igraph):
+    def test_weight_that_no_edge_has_is_refused(self, igraph):
         graph = igraph.Graph([(0, 1), (1, 2)])
         graph.es["cost"] = [2, 3]
         with pytest.raises(ValueError, match="no edge has the attribute 'cots'; edges have cost"):
             as_graph(graph, weight="cots")
         assert as_graph(graph).total_volume == 4
 
-    def test_names_and_weights(self, igraph):
+    def test_keeps_names_and_weights(self, igraph):
         graph = igraph.Graph([(0, 1), (1, 2)])
         assert same(as_graph(graph), as_graph([(0, 1), (1, 2)]))
         graph.vs["name"] = ["a", "b", "c"]
@@ -142,13 +142,13 @@ class TestIgraph:
         assert as_graph(graph).degrees().tolist() == [2, 5, 3]
         assert as_graph(graph, weight=None).degrees().tolist() == [1, 2, 1]
 
-    def test_directed(self, igraph):
+    def test_directed_graph_needs_symmetrise(self, igraph):
         graph = igraph.Graph([(0, 1)], directed=True)
         with pytest.raises(ValueError, match="symmetrise=True"):
             as_graph(graph)
         assert as_graph(graph, symmetrise=True).num_edges == 1
 
-    def test_no_edges(self, igraph):
+    def test_graph_without_edges_is_read(self, igraph):
         assert as_graph(igraph.Graph(3)).num_nodes == 3
 
 
@@ -163,11 +163,11 @@ class TestPyg:
 
         return Data(edge_index=torch.tensor(edges).reshape(-1, 2).t(), **fields)
 
-    def test_both_directions(self, torch):
+    def test_both_directions_are_one_edge(self, torch):
         data = self.data(torch, [(0, 1), (1, 0), (1, 2), (2, 1)], num_nodes=4)
         assert as_graph(data).degrees().tolist() == [1, 2, 1, 0]
 
-    def test_weights(self, torch):
+    def test_edge_weight_or_edge_attr_are_weights(self, torch):
         edges = [(0, 1), (1, 0)]
         weight, features = torch.tensor([2.0, 2.0]), torch.ones(2, 3)
         data = self.data(torch, edges, num_nodes=2, edge_weight=weight, edge_attr=torch.ones(2))
@@ -175,36 +175,36 @@ class TestPyg:
         assert as_graph(self.data(torch, edges, num_nodes=2, edge_attr=weight)).total_volume == 4
         assert as_graph(self.data(torch, edges, num_nodes=2, edge_attr=features)).total_volume == 2
 
-    def test_small_integers(self, torch):
+    def test_small_integers_are_ids(self, torch):
         data = self.data(torch, [(0, 1), (1, 0)], num_nodes=2)
         data.edge_index = data.edge_index.to(torch.int16)
         assert as_graph(data).num_edges == 1
 
-    def test_one_way(self, torch):
+    def test_one_way_edges_need_symmetrise(self, torch):
         data = self.data(torch, [(0, 1), (1, 2)], num_nodes=3)
         with pytest.raises(ValueError, match="symmetrise=True"):
             as_graph(data)
         assert as_graph(data, symmetrise=True).degrees().tolist() == [1, 2, 1]
 
-    def test_no_edge_index(self, torch):
+    def test_without_edge_index_is_refused(self, torch):
         from torch_geometric.data import Data, HeteroData
 
         for data in (Data(x=torch.ones(3, 1)), HeteroData()):
             with pytest.raises(ValueError, match="has no edge_index"):
                 as_graph(data)
 
-    def test_malformed_edge_index(self, torch):
+    def test_malformed_edge_index_is_refused(self, torch):
         from torch_geometric.data import Data
 
         for bad in (torch.zeros(3, 2, dtype=torch.long), torch.zeros(2, 3)):
             with pytest.raises(ValueError, match=r"integers of shape \(2, m\)"):
                 as_graph(Data(edge_index=bad, num_nodes=2))
 
-    def test_bare_tensor(self, torch):
+    def test_tensor_is_refused(self, torch):
         with pytest.raises(TypeError, match=r"cannot read a graph from Tensor.*edge_index.T.numpy"):
             as_graph(torch.zeros(2, 3, dtype=torch.long))
 
-    def test_a_list_of_data(self, torch):
+    def test_list_of_data_is_a_batch(self, torch):
         edges = [(0, 1), (1, 0)]
         batch = as_graph_batch([self.data(torch, edges, num_nodes=n) for n in (2, 3)])
         assert [graph.num_nodes for graph in batch] == [2, 3]

@@ -66,11 +66,11 @@ def _read_numbers(path: StrPath) -> Edges | None:
         columns = len(head.decode("latin1").split(comma))
         if columns not in (2, 3) or _is_padded(head):
             return None
-        kind = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
+        dtype = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
             with _whole_numbers_only():
                 lines = chain([head], _unpadded(file))
-                table = np.loadtxt(lines, kind, comments=None, delimiter=comma, ndmin=1)
+                table = np.loadtxt(lines, dtype, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
             return None  # `_read_lines` finds the line
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None
