@@ -56,8 +56,8 @@ def units(protocol):
 def write(tmp_path, result):
     """Writes made-up results, by default such that best trees are two points better than others."""
     from sepool_experiments.protocols.catalog import PROTOCOLS
-    from sepool_experiments.results.lines import RunInfo
-    from sepool_experiments.results.rows import Writer
+    from sepool_experiments.results.database import Writer
+    from sepool_experiments.results.run_info import RunInfo
 
     def write(units, protocol=PROTOCOLS["table1"], level=lambda unit: 0.02 * (unit.tree == "best")):
         """A test accuracy is 70 percent, the level of the unit, and a little noise."""

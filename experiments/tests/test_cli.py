@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,10 @@ from typer.testing import CliRunner
 
 from sepool.cli import app as cli
 from sepool_experiments import backends as engines
-from sepool_experiments.backends.run import RunInfo
 from sepool_experiments.protocols.catalog import PROTOCOLS
-from sepool_experiments.results.rows import Writer, finished
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.rows import finished
+from sepool_experiments.results.run_info import RunInfo
 
 HERE, TRAINER = str(Path(__file__).parent), "fake_trainer:train"
 SMALL = [
@@ -61,6 +63,16 @@ def test_reproduce_and_go_on(folder):
     done = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
     assert "12 of 12 trainings are in results/table1 already" in done.output
     assert done.output.endswith("in results/table1; sepool report --results results\n")
+
+
+def test_pack(folder):
+    run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
+    assert run("pack").stdout == "results/table1: 3 trainings (3 new), 0.0 MB\n"
+    assert run("pack", "results").stderr == "nothing to pack in results\n"
+    done = run("reproduce", "table1", *SMALL, "--configs", "2", "--device", "cpu")
+    assert "3 of 6 trainings are in results/table1 already" in done.output
+    (packed,) = json.loads(run("pack", "--json").stdout)
+    assert (packed["folder"], packed["trainings"], packed["added"]) == ("results/table1", 6, 3)
 
 
 def test_one_training(folder):
@@ -134,13 +146,11 @@ class TestBadInput:
         assert not (folder / "results").exists()
 
     def test_results_of_another_protocol(self, folder, units, result, protocol):
-        info = RunInfo.now(protocol, "cpu", "test")
+        info = replace(RunInfo.now(protocol, "cpu", "test"), digest="0123456789ab")
         with Writer("results", protocol, info) as writer:
             writer.add(result(units[0]))
-        path = folder / "results" / "table1" / "MUTAG.jsonl"
-        path.write_text(path.read_text().replace(protocol.digest, "0123456789ab"))
         output = run("reproduce", "table1", *SMALL, code=2).output
-        assert output.startswith("sepool: results/table1/MUTAG.jsonl holds results of another")
+        assert output.startswith("sepool: results/table1 holds results of another protocol")
         assert len(output.splitlines()) == 1
 
     def test_results_of_other_folds(self, folder):
@@ -150,7 +160,7 @@ class TestBadInput:
             (splits / f"test_idx-{fold}.txt").write_text(text)
         args = ["reproduce", "table1", *SMALL, "--configs", "2", "--device", "cpu"]
         output = run(*args, code=2).output
-        assert "sepool: results/table1/MUTAG.jsonl holds results of other graphs or folds" in output
+        assert "sepool: results/table1 holds results of other graphs or folds of MUTAG" in output
         run(*args, "--out", "others")
 
     def test_trees_of_a_package_that_is_missing(self, folder, monkeypatch):
@@ -159,9 +169,19 @@ class TestBadInput:
         assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
 
     def test_results_that_another_process_writes(self, folder, protocol):
-        with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test"), ["MUTAG"]):
+        with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test")):
             output = run("reproduce", "table1", *SMALL, "--device", "cpu", code=2).output
-        assert "sepool: another process writes to results/table1/MUTAG.jsonl" in output
+        assert "sepool: another process writes to results/table1; wait for it" in output
+
+    def test_pack_results_of_sepool_0_1_that_are_damaged(self, folder):
+        path = folder / "results" / "table1" / "MUTAG.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}\n")
+        told = "sepool: results/table1/MUTAG.jsonl has the format of sepool 0.1; `sepool pack resu"
+        assert run("report", code=2).output.startswith(told)
+        assert run("reproduce", "table1", *SMALL, code=2).output.startswith(told)
+        output = run("pack", code=2).output
+        assert output.startswith("sepool: results/table1/MUTAG.jsonl:1: not a line of results")
 
     def test_no_data_and_no_network(self, folder, monkeypatch):
         datasets = pytest.importorskip("torch_geometric.datasets")
@@ -243,9 +263,8 @@ def test_ctrl_c_keeps_what_is_done(folder, units):
         start_new_session=True,  # a terminal sends Ctrl-C to all of them
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # even in the background
     ) as process:
-        path = folder / "results" / "table1" / "MUTAG.jsonl"
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not (path.exists() and path.read_bytes()):
+        while time.monotonic() < deadline and not finished("results", PROTOCOLS["table1"]):
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -253,4 +272,3 @@ def test_ctrl_c_keeps_what_is_done(folder, units):
     assert err.endswith("sepool: interrupted\n")
     assert "Traceback" not in err
     assert 0 < len(finished("results", PROTOCOLS["table1"])) < 12
-    assert path.read_bytes().endswith(b"\n")

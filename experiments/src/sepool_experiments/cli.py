@@ -1,4 +1,4 @@
-"""The commands ``reproduce``, ``report`` and ``list``.
+"""The commands ``reproduce``, ``report``, ``pack`` and ``list``.
 
 Only light modules are imported up here, because ``sepool --help`` comes by: a command imports what
 it needs when it runs.
@@ -49,6 +49,7 @@ Address = Annotated[str, typer.Option(help="Address of a Ray cluster (ray).")]
 Quick = Annotated[bool, typer.Option("--quick", help="A short trial: a few minutes on a laptop.")]
 Against = Annotated[str, typer.Option(help="'paper': compare with the published figures.")]
 Results = Annotated[Path, typer.Option(help="Folder of the results.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the results.")]
 ReportOut = Annotated[Path, typer.Option("--out", help="Folder for tables and plots.")]
 What = Annotated[str, typer.Argument(metavar="WHAT", help="systems, datasets or protocols.")]
 
@@ -130,6 +131,28 @@ def report(
         else:
             print(page.text)
             _note(f"wrote {page.files[-1]} and {len(page.files) - 1:,} more")
+
+
+def pack(folder: Folder = Path("results"), as_json: Json = False) -> None:
+    """Pack rows into Parquet files, a tenth of their size, to archive or commit them.
+
+    Packs the rows of finished runs and those of sepool 0.1 (lines of JSON), and removes the files
+    that they were in.
+    """
+    from sepool_experiments.results.pack import pack as pack_folder
+
+    outcomes = pack_folder(folder)
+    if as_json:
+        print_json([{**asdict(packed), "folder": str(packed.folder)} for packed in outcomes])
+        return
+    for packed in outcomes:
+        size = f"{packed.size / 1e6:.1f} MB"
+        rows = f"{counted(packed.trainings, 'training')} ({packed.added:,} new)"
+        print(f"{packed.folder}: {rows}, {size}")
+        if packed.orphans:
+            _note(f"  {counted(packed.orphans, 'loss curve')} without a row left out")
+    if not outcomes:
+        _note(f"nothing to pack in {folder}")
 
 
 def list_(what: What, as_json: Json = False) -> None:
@@ -270,5 +293,6 @@ def _protocols() -> Iterator[dict[str, Value]]:
 COMMANDS = (
     ("reproduce", reproduce, "sepool reproduce table1 --datasets MUTAG --systems SEP-G,GCN"),
     ("report", report, "sepool report --against paper --results results --out report"),
+    ("pack", pack, "sepool pack results"),
     ("list", list_, "sepool list systems --json"),
 )

@@ -13,9 +13,14 @@ import pytest
 
 from sepool_experiments.backends import engine as make_engine
 from sepool_experiments.backends.run import Plan, run
-from sepool_experiments.results.rows import finished
+from sepool_experiments.results.rows import Rows, finished
 
 SCRIPT = Path(__file__).parents[1] / "killed_run.py"
+
+
+def stored(folder):
+    """Every row that is stored in a folder."""
+    return Rows.read(folder).to_dict("records")
 
 
 def test_results_are_written_and_seen(units, protocol, options, result, tmp_path):
@@ -28,23 +33,23 @@ def test_results_are_written_and_seen(units, protocol, options, result, tmp_path
 
 def test_a_finished_run_does_nothing(units, protocol, options, tmp_path, monkeypatch):
     run(Plan.of(protocol, units, tmp_path), options, "processes")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    before = stored(tmp_path)
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     plan = Plan.of(protocol, units, tmp_path)
     assert plan.todo == ()
     assert run(plan, options, "processes") == 0
     assert not (tmp_path / "log").exists()
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+    assert stored(tmp_path) == before
 
 
 def test_nothing_is_added_to_results_of_other_data(units, protocol, options, tmp_path):
     marks = {"MUTAG": "0123456789ab", "NCI1": "0123456789ab"}
     run(Plan.of(protocol, units[:5], tmp_path), options, "processes", data=marks)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    before = stored(tmp_path)
     others = {**marks, "MUTAG": "ba9876543210"}
     with pytest.raises(ValueError, match=r"other graphs or folds of MUTAG .* another --out"):
         run(Plan.of(protocol, units, tmp_path), options, "processes", data=others)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+    assert stored(tmp_path) == before
     run(Plan.of(protocol, units, tmp_path), options, "processes", data=marks)
     assert finished(tmp_path, protocol) == {u.key for u in units}
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from sepool_experiments.figures.journal import Journal, keep_array, kept_arrays, read_rows
-from sepool_experiments.results.lines import RunInfo
+from sepool_experiments.figures.journal import keep_array, kept_arrays, read_rows
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.pack import pack
 from sepool_experiments.results.rows import Rows, finished
+from sepool_experiments.results.run_info import RunInfo
 
 
 @pytest.fixture
@@ -13,49 +17,36 @@ def units(short):
     return short.units(["ring"], ["SEP"], ["best"])
 
 
-def add(folder, figure, units):
-    with Journal(folder, figure, RunInfo.now(figure, "cpu", "replicas"), ["ring"]) as journal:
-        for number, unit in enumerate(units):
-            journal.add(unit, {"mse": 0.5 + number, "level": 2})
+@pytest.fixture
+def folder(tmp_path, short, units):
+    """Two rows, of which the second has no level and no finite error."""
+    with Writer(tmp_path, short, RunInfo.now(short, "cpu", "replicas")) as writer:
+        writer.add_measured(units[0], {"mse": 1.5, "level": 2})
+        writer.add_measured(units[1], {"mse": None})
+    return tmp_path
 
 
-def test_rows_come_back(tmp_path, short, units):
-    add(tmp_path, short, units)
-    rows = read_rows(tmp_path, short)
-    assert [row.unit for row in rows] == units
-    assert rows[1].measured == {"mse": 1.5, "level": 2}
-    assert finished(tmp_path, short) == {unit.key for unit in units}
+@pytest.mark.parametrize("packed", [False, True])
+def test_read_rows_values_come_back(folder, short, units, packed):
+    if packed:
+        pack(folder)
+    first, second = read_rows(folder, short)
+    assert [first.unit, second.unit] == units
+    assert first.measured == {"mse": 1.5, "level": 2}
+    assert list(second.measured) == ["mse"]
+    assert math.isnan(second.measured["mse"])
+    assert first.run.engine == "replicas"
+    assert finished(folder, short) == {unit.key for unit in units}
 
 
-def test_a_torn_line_is_cut_off(tmp_path, short, units):
-    add(tmp_path, short, units[:1])
-    path = tmp_path / "figure3" / "ring.jsonl"
-    path.write_text(path.read_text() + '{"dataset":"ring","sys')
-    assert len(read_rows(tmp_path, short)) == 1
-    add(tmp_path, short, units[1:])
-    assert len(read_rows(tmp_path, short)) == 2
-    assert all(line.endswith("}") for line in path.read_text().splitlines())
+def test_rows_read_figures_are_left_out(folder):
+    assert Rows.read(folder).empty
 
 
-def test_one_writer_at_a_time(tmp_path, short, units):
-    pytest.importorskip("fcntl")
-    with (
-        Journal(tmp_path, short, RunInfo.now(short, "cpu", "replicas"), ["ring"]),
-        pytest.raises(ValueError, match="another process writes"),
-    ):
-        add(tmp_path, short, units)
-
-
-def test_the_tables_do_not_see_these_rows(tmp_path, short, units):
-    pytest.importorskip("pandas")
-    add(tmp_path, short, units)
-    assert Rows.read(tmp_path).empty
-
-
-def test_arrays(tmp_path, short, units):
+def test_kept_arrays_are_those_of_the_units(tmp_path, short, units):
     assert kept_arrays(tmp_path, short, "ring") == {}
     for number, unit in enumerate(units):
         keep_array(tmp_path, short, unit, np.full((3, 2), number, np.float32))
-    kept = kept_arrays(tmp_path, short, "ring")
-    assert set(kept) == {unit.key for unit in units}
-    assert (kept[units[1].key] == 1).all()
+    arrays = kept_arrays(tmp_path, short, "ring")
+    assert set(arrays) == {unit.key for unit in units}
+    assert (arrays[units[1].key] == 1).all()

@@ -9,8 +9,9 @@ pytest.importorskip("pandas")
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import Line, cells, matched, own_rows
 from sepool_experiments.report.stats import RULES
-from sepool_experiments.results.lines import RunInfo
-from sepool_experiments.results.rows import Rows, Writer
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.rows import Rows
+from sepool_experiments.results.run_info import RunInfo
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 from sepool.extras import MissingPackage
 
 CommandSpec = tuple[str, Callable[..., Any], str]  # name, function, example
-EXPERIMENTS = ("reproduce", "report", "list")  # the commands of sepool-experiments
+EXPERIMENTS = ("reproduce", "report", "pack", "list")  # the commands of sepool-experiments
 
 
 class PluginError(RuntimeError):

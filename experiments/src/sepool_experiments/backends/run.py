@@ -10,8 +10,9 @@ from pathlib import Path
 from sepool_experiments.backends import RunOptions, choose
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Result, Unit
-from sepool_experiments.results.lines import RunInfo
-from sepool_experiments.results.rows import Writer, check_same_data, finished
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.rows import check_same_data, finished
+from sepool_experiments.results.run_info import RunInfo
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,9 @@ def run(
     done = 0
     for chosen, units in choose(engine, plan.todo):
         info = RunInfo.now(plan.protocol, device_name(options.device), chosen.name)
-        datasets = dict.fromkeys(unit.dataset for unit in units)
         missing = {unit.key for unit in units}
         running = chosen.run(units, plan.protocol, options)
-        with Writer(plan.out, plan.protocol, info, datasets, data) as writer, closing(running):
+        with Writer(plan.out, plan.protocol, info, data) as writer, closing(running):
             for result in running:
                 writer.add(result)
                 missing.discard(result.unit.key)

@@ -16,19 +16,13 @@ from sepool.viz.colours import GREY, INK, PALE
 from sepool.viz.drawing import new_figure, save_figure
 from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.figures.figure3_table import errors_of, line_name, rows_of, table
-from sepool_experiments.figures.journal import (
-    Journal,
-    Row,
-    by_line,
-    keep_array,
-    kept_arrays,
-    read_rows,
-)
+from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays, read_rows
 from sepool_experiments.figures.reconstruction import Rebuilt, Reconstruction
 from sepool_experiments.figures.shapes import SHAPES, Shape
 from sepool_experiments.protocols.figures import Figure
 from sepool_experiments.report.tables import MISSING, write_table
-from sepool_experiments.results.lines import RunInfo
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.run_info import RunInfo
 
 MARGIN = 0.12  # of the width of the original, around it
 Shapes = dict[str, Shape]
@@ -50,8 +44,7 @@ def run(
     """
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
-    graphs = dict.fromkeys(unit.dataset for unit in plan.todo)
-    with Journal(plan.out, plan.protocol, info, graphs) as journal:
+    with Writer(plan.out, plan.protocol, info) as writer:
         for number, units in enumerate(groups, 1):
             unit = units[0]
             say(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, seeds: {len(units)}")
@@ -59,7 +52,7 @@ def run(
             for found in Reconstruction(units, plan.protocol, shape, device).rebuilt():
                 if found.unit.seed == 0:
                     keep_array(plan.out, plan.protocol, found.unit, found.points)
-                journal.add(found.unit, measured(found))
+                writer.add_measured(found.unit, measured(found))
                 say(f"  seed {found.unit.seed}: MSE {found.mse:.3g}, {found.epochs:,} epochs")
 
 

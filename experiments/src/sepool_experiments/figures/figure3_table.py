@@ -65,8 +65,7 @@ def rows_of(rows: Sequence[Row], name: str, graph: str) -> list[Row]:
 
 def errors_of(rows: Sequence[Row]) -> NDArray[np.float64]:
     """Mean square errors; NaN where a training ended in nothing finite."""
-    errors = [row.measured["mse"] for row in rows]
-    return np.array([np.nan if error is None else error for error in errors])
+    return np.array([row.measured["mse"] for row in rows], float)
 
 
 def _texts(rows: Sequence[Row], seeds: int) -> tuple[str, str]:

@@ -16,20 +16,14 @@ from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.data.graphs import GraphSet, load_graphs
 from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters
 from sepool_experiments.figures.figure4_table import line_name, mean_of, table
-from sepool_experiments.figures.journal import (
-    Journal,
-    Row,
-    by_line,
-    keep_array,
-    kept_arrays,
-    read_rows,
-)
+from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays, read_rows
 from sepool_experiments.figures.molecules import draw_molecule
 from sepool_experiments.figures.rings import Molecule, RingCount, count_rings, shuffled
 from sepool_experiments.protocols.figures import ONE_CLUSTER, TREE_SYSTEM, Figure
 from sepool_experiments.protocols.units import Unit
 from sepool_experiments.report.tables import MISSING, write_table
-from sepool_experiments.results.lines import RunInfo
+from sepool_experiments.results.database import Writer
+from sepool_experiments.results.run_info import RunInfo
 
 SHOWN = (2, 3, 4)  # molecules with so many rings are drawn
 DRAWS = 20
@@ -48,8 +42,7 @@ def run(plan: Plan, root: Path, device: str = "cpu", say: Callable[[str], None] 
     """
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
-    names = dict.fromkeys(unit.dataset for unit in plan.todo)
-    with Journal(plan.out, plan.protocol, info, names) as journal:
+    with Writer(plan.out, plan.protocol, info) as writer:
         for number, units in enumerate(groups, 1):
             unit = units[0]
             graphs = load_graphs(root, unit.dataset)
@@ -60,15 +53,15 @@ def run(plan: Plan, root: Path, device: str = "cpu", say: Callable[[str], None] 
                 labels = np.zeros(graphs.nodes.sum(), np.int64)
                 if unit.system == TREE_SYSTEM:
                     labels = tree_clusters(root, graphs, unit.tree, **extra)
-                _note(journal, plan, unit, molecules, labels, {}, say)
+                _note(writer, plan, unit, molecules, labels, {}, say)
                 continue
             for result, labels in learn_clusters(units, plan.protocol, root, device):
                 more = {"epochs": result.epochs, "test_accuracy": round(result.test_accuracy, 6)}
-                _note(journal, plan, result.unit, molecules, labels, more, say)
+                _note(writer, plan, result.unit, molecules, labels, more, say)
 
 
 def _note(
-    journal: Journal,
+    writer: Writer,
     plan: Plan,
     unit: Unit,
     molecules: Sequence[Molecule],
@@ -84,7 +77,7 @@ def _note(
     numbers = {name: round(value, 6) for name, value in asdict(count).items()}
     for name in CHANCE:
         numbers[f"{name}_by_chance"] = round(np.mean([getattr(one, name) for one in mixed]), 6)
-    journal.add(unit, {**numbers, **more})
+    writer.add_measured(unit, {**numbers, **more})
     say(f"  fold {unit.fold}, seed {unit.seed}: {count.whole:.1%} of {count.rings:,} rings whole")
 
 

@@ -130,7 +130,8 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
 def _add_picture(report: Report, figure: Figure, rows: Sequence[Row], results: Path) -> None:
     """The table of a picture, and the picture as `sepool reproduce` has drawn it."""
     runs = {row.run.id: asdict(row.run) for row in rows}
-    report.head(figure, f"{len(rows):,} rows; {_source(list(runs.values()))}.")
+    trees = {row.run.trees for row in rows if row.unit.tree}
+    report.head(figure, f"{len(rows):,} rows; {_source(list(runs.values()), trees)}.")
     report.add(PICTURES[figure.name.removesuffix("-quick")](figure, rows))
     drawn = results / figure.name / f"{figure.name}.png"
     if not drawn.exists():
@@ -179,15 +180,17 @@ def _source_of_rows(rows: pd.DataFrame) -> str:
     columns = [name for name in rows.columns if name.startswith("run_")]
     runs = rows.drop_duplicates("run_id")[columns].rename(columns=lambda name: name[4:])
     hours = rows["seconds"].sum() / 3600
-    source = _source(runs.to_dict("records"))
+    source = _source(runs.to_dict("records"), set(rows.loc[rows["tree"] != "", "run_trees"]))
     return f"{len(rows):,} trainings, {hours:.1f} hours of training; {source}."
 
 
-def _source(runs: Sequence[Mapping[str, str]]) -> str:
+def _source(runs: Sequence[Mapping[str, str]], trees: set[str]) -> str:
     words = []
     for name in ("device", "engine", "sepool", "torch", "torch_geometric", "python"):
         values = ", ".join(sorted({run[name] for run in runs} - {""}))
         words.append(f"{name.replace('_', '-')} {values or 'unknown'}")
+    if trees:
+        words.insert(3, f"trees built by sepool {', '.join(sorted(trees))}")
     return "; ".join(words)
 
 

@@ -1,51 +1,27 @@
-"""Results on disk: lines of JSON that are only ever added to.
+"""Results on disk: SQLite while a run writes (`database`), Parquet once packed (`parquet`).
 
-``<folder>/<protocol>/<dataset>.jsonl`` has two kinds of lines: ``{"run": {...}}`` says by what
-code, machine and command the rows that name this run were made; every other line is the result of
-one unit, with those settings of its configuration that differ from the defaults. Loss curves, kept
-for a few units, are in ``<dataset>.curves.jsonl``.
-
-A killed program leaves whole lines and at most one torn one at the end, which is ignored by readers
-and cut off by the next writer.
+A folder of results has a folder a protocol. Its rows are those of ``rows.parquet`` and, after them,
+those of ``rows.sqlite``; of a unit that is in both the first row counts.
 """
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow.compute as pc
 
 from sepool.files.atomic import StrPath
-from sepool_experiments.protocols.catalog import Protocol
-from sepool_experiments.protocols.units import Result, Unit
-from sepool_experiments.results.lines import (
-    CONFIG,
-    IDENTITY,
-    MEASURED,
-    RunInfo,
-    curve_to_row,
-    cut_torn_line,
-    dump,
-    number,
-    result_to_row,
-    row_to_unit,
-)
-from sepool_experiments.results.resultsfile import ResultsFile, read_curve_rows
+from sepool_experiments.protocols.protocol import Protocol
+from sepool_experiments.protocols.units import Unit
+from sepool_experiments.results.database import DATABASE, read_database
+from sepool_experiments.results.parquet import ROWS, read_parquet
+from sepool_experiments.results.run_info import RunInfo
+from sepool_experiments.results.stored import CONFIG, CURVES, IDENTITY, MEASURED, Stored
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
-
-CURVES = ".curves.jsonl"
-SYNC_SECONDS = 1.0
+OLD = "*.jsonl"  # rows of sepool 0.1
 
 
 class Rows:
@@ -53,240 +29,123 @@ class Rows:
 
     @staticmethod
     def read(folder: StrPath) -> pd.DataFrame:
-        """Reads every finished unit, the first result of each if there are several.
+        """Read the rows of all tables; those of figures measure other values and are left out.
 
         Args:
-            folder: the folder that `Writer` was given.
+            folder: folder of all results.
 
         Returns:
-            A table with a row a unit: its identity, every setting, what was measured, the text of
-            its configuration (``config``), its ``key`` and the fields of its run (``run_id`` ...).
-        """
-        import pandas as pd
+            A row a training: its identity, every setting, the measured values, the text of its
+            configuration (``config``), its ``key`` and the fields of its run (``run_id`` ...).
 
-        records: list[dict[str, Any]] = []
-        seen: set[str] = set()
-        for path in sorted(Path(folder).glob("*/*.jsonl")):
-            if path.name.endswith(CURVES):
-                continue
-            file = ResultsFile.read(path)
-            runs = {
-                run.id: {f"run_{name}": value for name, value in asdict(run).items()}
-                for run in file.runs.values()
-            }
-            for row in file.rows:
-                if any(name not in row for name in MEASURED):
-                    continue  # of a figure, for which other things are measured
-                unit = row_to_unit(row, file.runs[row["run"]].protocol)
-                if (key := unit.key) not in seen:
-                    seen.add(key)
-                    records.append(_record(unit, key, row) | runs[row["run"]])
-        return pd.DataFrame.from_records(records, columns=_columns())
+        Raises:
+            ValueError: a file is damaged, or of sepool 0.1.
+        """
+        frames = []
+        for path in protocol_folders(folder):
+            stored = read_protocol(path, curves=False)
+            if stored.rows.num_rows and set(MEASURED) <= set(stored.rows.column_names):
+                frames.append(_frame(stored, path.name))
+        if not frames:
+            return pd.DataFrame(columns=_columns())
+        return pd.concat(frames, ignore_index=True)
+
+
+def protocol_folders(folder: StrPath) -> list[Path]:
+    """Folders of protocols in a folder of results, by name."""
+    files = (path for name in (ROWS, DATABASE, OLD) for path in Path(folder).glob(f"*/{name}"))
+    return sorted({path.parent for path in files})
+
+
+def read_protocol(folder: Path, curves: bool = True) -> Stored:
+    """Rows of one protocol, the first of each unit.
+
+    Args:
+        folder: folder of the protocol.
+        curves: read the loss curves too.
+
+    Raises:
+        ValueError: a file is damaged, or of sepool 0.1.
+    """
+    if old := next(iter(sorted(folder.glob(OLD))), None):
+        raise ValueError(
+            f"{old} has the format of sepool 0.1; `sepool pack {folder.parent}` converts it"
+        )
+    recent = read_database(folder)  # first: rows that are packed meanwhile are then read twice
+    packed = read_parquet(folder, curves)
+    return Stored.joined(part for part in (packed, recent) if part).without_repeats()
 
 
 def finished(folder: StrPath, protocol: Protocol) -> set[str]:
-    """Keys of the units that are done.
+    """Keys of the finished units.
 
     Raises:
-        ValueError: the folder holds results that were made by other rules.
+        ValueError: the folder holds results of other rules, or damaged ones.
     """
-    keys: set[str] = set()
-    for path in sorted(Path(folder, protocol.name).glob("*.jsonl")):
-        if path.name.endswith(CURVES):
-            continue
-        file = ResultsFile.read(path)
-        for run in file.runs.values():
-            if run.digest != protocol.digest:
-                raise ValueError(
-                    f"{path} holds results of another protocol {run.protocol!r} (rules "
-                    f"{run.digest}, these are {protocol.digest}); choose another --out"
-                )
-        keys.update(row_to_unit(row, protocol.name).key for row in file.rows)
-    return keys
+    path = Path(folder, protocol.name)
+    stored = read_protocol(path, curves=False)
+    for run in stored.runs.values():
+        if run.digest != protocol.digest:
+            raise ValueError(
+                f"{path} holds results of another protocol {run.protocol!r} (rules {run.digest}, "
+                f"these are {protocol.digest}); choose another --out"
+            )
+    return {unit.key for unit in stored.units(protocol.name)}
 
 
 def check_same_data(folder: StrPath, protocol: Protocol, data: Mapping[str, str]) -> None:
-    """Refuses to add results to those of other data.
+    """Refuse to add results to those of other data.
 
     Args:
-        folder: the folder of all results.
-        protocol: the rules that the results are made by.
-        data: the mark of every dataset and its folds (see `sepool_experiments.data.fingerprint`).
+        folder: folder of all results.
+        protocol: rules of the trainings.
+        data: mark of every dataset and its folds (see `sepool_experiments.data.fingerprint`).
 
     Raises:
-        ValueError: earlier runs had other data; those that do not say which are let pass.
+        ValueError: earlier runs had other data; runs without a mark pass.
     """
-    for dataset, mark in data.items():
-        path = Path(folder, protocol.name, f"{dataset}.jsonl")
-        runs = ResultsFile.read(path).runs.values() if path.exists() else ()
-        for run in runs:
-            if mark and run.data not in ("", mark):
-                raise ValueError(
-                    f"{path} holds results of other graphs or folds of {dataset} (data {run.data}, "
-                    f"these are {mark}); choose another --out, or the --data of before"
-                )
+    path = Path(folder, protocol.name)
+    for (_, dataset), run in read_protocol(path, curves=False).runs.items():
+        mark = data.get(dataset)
+        if mark and run.data not in ("", mark):
+            raise ValueError(
+                f"{path} holds results of other graphs or folds of {dataset} (data {run.data}, "
+                f"these are {mark}); choose another --out, or the --data of before"
+            )
 
 
 def read_curves(folder: StrPath) -> Iterator[tuple[Unit, list[tuple[float, float]]]]:
-    """The loss curves that were kept: pairs of training and validation loss, an epoch each.
+    """Stored loss curves: pairs of training and validation loss, an epoch each.
 
     Raises:
-        ValueError: a line is damaged.
+        ValueError: a file is damaged, or of sepool 0.1.
     """
-    for path in sorted(Path(folder).glob(f"*/*{CURVES}")):
-        for row in read_curve_rows(path):
-            curve = [(number(train), number(val)) for train, val in row["curve"]]
-            yield row_to_unit(row, path.parent.name), curve
+    for path in protocol_folders(folder):
+        stored = read_protocol(path)
+        rows = stored.rows.filter(pc.is_valid(stored.rows[CURVES[0]]))
+        curves = zip(*(rows[name].to_pylist() for name in CURVES), strict=True)
+        for unit, (train, val) in zip(Stored(rows, {}).units(path.name), curves, strict=True):
+            yield unit, list(zip(train, val, strict=True))
 
 
-class AppendFile:
-    """A file that is added to by one process at a time."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            self._lock()
-            cut_torn_line(self.number)
-        except BaseException:
-            os.close(self.number)
-            raise
-        self.begun = False
-
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ValueError(
-                f"another process writes to {self.path}; wait for it, or choose another --out"
-            ) from None
-
-    def add(self, text: str) -> None:
-        """Hands lines to the system, after which only a failing machine can lose them."""
-        data = text.encode()
-        while data:
-            data = data[os.write(self.number, data) :]
-
-    def close(self) -> None:
-        os.close(self.number)
-
-
-class Writer:
-    """Adds the results of one run to a folder, as a context manager.
-
-    A result is in the hands of the operating system when `add` returns, and on the disk a second
-    later at most.
-
-    Args:
-        folder: the folder of all results; the files are in a folder of the protocol's name.
-        protocol: the rules that the results were made by.
-        run: what else there is to know about them.
-        datasets: files to lock at once, so that a conflict shows before any work is done.
-        data: the mark of every dataset, where it is known (see `check_same_data`).
-
-    Raises:
-        ValueError: another process is writing to one of the files.
-
-    Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> from sepool_experiments.protocols.catalog import PROTOCOLS
-        >>> protocol = PROTOCOLS["table1"]
-        >>> unit = protocol.units(["MUTAG"])[0]
-        >>> with TemporaryDirectory() as folder:
-        ...     with Writer(folder, protocol, RunInfo.now(protocol, "cpu", "replicas")) as writer:
-        ...         writer.add(Result(unit, 90, 40, 0.31, 0.9, 8 / 9, 2.5))
-        ...     finished(folder, protocol) == {unit.key}
-        True
-    """
-
-    def __init__(
-        self,
-        folder: StrPath,
-        protocol: Protocol,
-        run: RunInfo,
-        datasets: Iterable[str] = (),
-        data: Mapping[str, str] | None = None,
-    ) -> None:
-        self.folder = Path(folder, protocol.name)
-        self.run = run
-        self.data = data or {}
-        self._files: dict[str, AppendFile] = {}
-        self._unsynced: set[int] = set()
-        self._timer: threading.Timer | None = None
-        self._mutex = threading.Lock()
-        try:
-            for dataset in datasets:
-                self._open(f"{dataset}.jsonl")
-        except BaseException:
-            self.close()
-            raise
-
-    def add(self, result: Result) -> None:
-        """Writes one result."""
-        dataset = result.unit.dataset
-        with self._mutex:
-            if result.curve is not None:
-                self._add(f"{dataset}{CURVES}", [curve_to_row(result, self.run.id)])
-            file = self._open(f"{dataset}.jsonl")
-            rows: list[dict[str, Any]] = [result_to_row(result, self.run.id)]
-            if not file.begun:
-                run = replace(self.run, data=self.data.get(dataset, ""))
-                rows.insert(0, {"run": asdict(run)})
-                file.begun = True
-            self._add(f"{dataset}.jsonl", rows)
-            if self._timer is None:
-                self._timer = threading.Timer(SYNC_SECONDS, self._sync)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def close(self) -> None:
-        """Waits until all is on the disk."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._sync()
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
-
-    def _add(self, name: str, rows: list[dict[str, Any]]) -> None:
-        file = self._open(name)
-        file.add(dump(rows))
-        self._unsynced.add(file.number)
-
-    def _open(self, name: str) -> AppendFile:
-        if name not in self._files:
-            self._files[name] = AppendFile(self.folder / name)
-        return self._files[name]
-
-    def _sync(self) -> None:
-        with self._mutex:
-            self._timer = None
-            for number in self._unsynced:
-                os.fsync(number)
-            self._unsynced.clear()
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-def _record(unit: Unit, key: str, row: dict[str, Any]) -> dict[str, Any]:
-    named: dict[str, Any] = {"protocol": unit.protocol}
-    named.update((name, getattr(unit, name)) for name in IDENTITY)
-    named.update((name, getattr(unit.config, name)) for name in CONFIG)
-    named.update((name, number(row[name])) for name in MEASURED)
-    named.update(config=str(unit.config), key=key)
-    return named
+def _frame(stored: Stored, protocol: str) -> pd.DataFrame:
+    """Rows with every setting and the fields of their runs."""
+    units = stored.units(protocol)
+    settings = {name: [getattr(unit.config, name) for unit in units] for name in CONFIG}
+    keys = {"protocol": protocol, "key": [unit.key for unit in units]}
+    texts = {config: str(config) for config in {unit.config for unit in units}}
+    keys["config"] = [texts[unit.config] for unit in units]
+    frame = stored.rows.select([*IDENTITY, *MEASURED, "run"]).to_pandas()
+    frame = frame.assign(**settings, **keys)
+    runs = [
+        {
+            "run": name,
+            "dataset": dataset,
+            **{f"run_{key}": text for key, text in asdict(run).items()},
+        }
+        for (name, dataset), run in stored.runs.items()
+    ]
+    return frame.merge(pd.DataFrame(runs), on=["run", "dataset"], how="left")[_columns()]
 
 
 def _columns() -> list[str]:
