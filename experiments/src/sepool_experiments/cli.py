@@ -50,6 +50,9 @@ Quick = Annotated[bool, typer.Option("--quick", help="A short trial: a few minut
 Against = Annotated[str, typer.Option(help="'paper': compare with the published figures.")]
 Results = Annotated[Path, typer.Option(help="Folder of the results.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the results.")]
+Add = Annotated[
+    Path | None, typer.Option(help="Folder of more results, whose rows are added as well.")
+]
 ReportOut = Annotated[Path, typer.Option("--out", help="Folder for tables and plots.")]
 What = Annotated[str, typer.Argument(metavar="WHAT", help="systems, datasets or protocols.")]
 
@@ -133,7 +136,7 @@ def report(
             _note(f"wrote {page.files[-1]} and {len(page.files) - 1:,} more")
 
 
-def pack(folder: Folder = Path("results"), as_json: Json = False) -> None:
+def pack(folder: Folder = Path("results"), add: Add = None, as_json: Json = False) -> None:
     """Pack rows into Parquet files, a tenth of their size, to archive or commit them.
 
     Packs the rows of finished runs and those of sepool 0.1 (lines of JSON), and removes the files
@@ -141,7 +144,7 @@ def pack(folder: Folder = Path("results"), as_json: Json = False) -> None:
     """
     from sepool_experiments.results.pack import pack as pack_folder
 
-    outcomes = pack_folder(folder)
+    outcomes = pack_folder(folder, add)
     if as_json:
         print_json([{**asdict(packed), "folder": str(packed.folder)} for packed in outcomes])
         return

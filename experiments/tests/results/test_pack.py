@@ -108,3 +108,43 @@ def test_read_parquet_row_without_its_run_is_refused(write, units, protocol):
     pq.write_table(pq.read_table(path).slice(1), path)
     with pytest.raises(ValueError, match=r"rows.parquet: runs.parquet lacks the runs"):
         finished(folder, protocol)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, result, protocol):
+    """Write results of units into another folder and return it."""
+
+    def elsewhere(units, protocol=protocol, data=None):
+        folder = tmp_path / "elsewhere"
+        with Writer(folder, protocol, RunInfo.now(protocol, "cpu", "there"), data) as writer:
+            for unit in units:
+                writer.add(result(unit))
+        return folder
+
+    return elsewhere
+
+
+def test_pack_add_joins_rows_of_another_folder(write, elsewhere, units, protocol):
+    folder, other = write(units[:7]), elsewhere(units[5:])
+    (packed,) = pack(folder, other)
+    assert packed.folder == folder / "table1"
+    table = Rows.read(folder)
+    assert set(table["key"]) == {unit.key for unit in units}
+    assert table["run_engine"].value_counts().to_dict() == {"test": 7, "there": len(units) - 7}
+    assert len(finished(other, protocol)) == len(units) - 5
+
+
+def test_pack_add_to_an_empty_folder_makes_it(tmp_path, elsewhere, units, protocol):
+    pack(tmp_path / "new", elsewhere(units))
+    assert len(finished(tmp_path / "new", protocol)) == len(units)
+
+
+def test_pack_add_other_rules_or_data_are_refused(write, elsewhere, units, protocol):
+    folder = write(units[:1], data={"MUTAG": "0123456789ab"})
+    other = elsewhere(units[1:2], data={"MUTAG": "ba9876543210"})
+    with pytest.raises(ValueError, match=r"table1 holds results of other graphs .* of MUTAG"):
+        pack(folder, other)
+    shutil.rmtree(other)
+    with pytest.raises(ValueError, match=r"table1 holds results of other rules \(3f014d0230ef\)"):
+        pack(folder, elsewhere(units[1:2], replace(protocol, epochs=3)))
+    assert finished(folder, protocol) == {units[0].key}
