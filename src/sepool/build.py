@@ -89,9 +89,14 @@ def coding_trees(
 
     Args:
         graphs: a list of anything `coding_tree` takes; NumPy edge arrays are the fastest.
-        height: see `coding_tree`, as for the other arguments.
+        height: as in `coding_tree`.
+        method: as in `coding_tree`.
+        seed: as in `coding_tree`.
         num_threads: number of threads, all cores by default; a graph is processed by one, and no
             tree depends on it.
+        self_loops: as in `coding_tree`.
+        symmetrise: as in `coding_tree`.
+        progress: as in `coding_tree`.
 
     Returns:
         A sequence of `CodingTree`, in the order of the graphs.

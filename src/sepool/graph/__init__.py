@@ -1,0 +1,1 @@
+"""Graphs: their arrays, and one reader a library or format."""

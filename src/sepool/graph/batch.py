@@ -83,9 +83,9 @@ def as_graph_batch(
     Args:
         graphs: a list of anything `as_graph` takes; NumPy edge arrays are the fastest.
         num_nodes: one number a graph.
-        weight: see `as_graph`, as for the other arguments.
-        self_loops: see `as_graph`.
-        symmetrise: see `as_graph`.
+        weight: as in `as_graph`.
+        self_loops: as in `as_graph`.
+        symmetrise: as in `as_graph`.
 
     Example:
         >>> batch = as_graph_batch([[(0, 1)], [(0, 1), (1, 2)]])

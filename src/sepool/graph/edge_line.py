@@ -108,11 +108,11 @@ def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
 
 
 def _fields(text: str) -> list[str]:
-    """Split a line at tabs, else commas, else blanks, and remove quotation marks.
+    r"""Split a line at tabs, else commas, else blanks, and remove quotation marks.
 
     >>> _fields("ann  bob 2"), _fields('"New York", Paris'), _fields('"New York" "Paris"')
     (['ann', 'bob', '2'], ['New York', 'Paris'], ['New York', 'Paris'])
-    >>> _fields("New York\\tParis"), _fields("1 2\\t0.5")
+    >>> _fields("New York\tParis"), _fields("1 2\t0.5")
     (['New York', 'Paris'], ['1', '2', '0.5'])
     """
     text = re.sub(r"\t+", "\t", text)  # columns may be aligned by several

@@ -25,7 +25,7 @@ _FILTERS = threading.Lock()
 
 
 def read_edge_list(path: StrPath) -> Edges:
-    """Read an undirected graph from a text file, plain or gzipped.
+    r"""Read an undirected graph from a text file, plain or gzipped.
 
     A line is ``u v`` or ``u v weight``, separated by blanks, tabs or commas; ``u`` alone is a node
     without an edge. A line is one undirected edge, and repeated edges add up. Lines that start with
@@ -46,7 +46,7 @@ def read_edge_list(path: StrPath) -> Edges:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder, "graph.txt")
-        ...     _ = path.write_text("# two friends and a loner\\nann bob 2.5\\ncleo\\n")
+        ...     _ = path.write_text("# two friends and a third person\nann bob 2.5\ncleo\n")
         ...     read_edge_list(path).names
         ('ann', 'bob', 'cleo')
     """
