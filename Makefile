@@ -77,16 +77,17 @@ docs: $(VENV)/docs.stamp  ## the documentation as a site in build/site; open bui
 bench: $(BENCH)/bench.stamp  ## measure against the peers: make bench [DATA=folder] [QUICK=1]
 	$(BENCH)/bin/python benchmarks/run_all.py $(if $(DATA),--data $(DATA)) $(if $(QUICK),--quick)
 
-wheel: $(VENV)/tools.stamp  ## a source archive in dist/, and the wheel built from it
+wheel: $(VENV)/tools.stamp  ## source archives of both distributions in dist/, and the wheels built from them
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist experiments
 
-wheels: $(VENV)/python.stamp  ## the same for every Python from 3.10 to 3.13 that is here, each tried in an empty environment
+wheels: $(VENV)/tools.stamp  ## the same for every Python from 3.10 to 3.13 on this machine, tried in empty environments
 	$(BIN)/python tools/wheels.py
 
 clean:  ## remove all of the above
 	rm -rf $(VENV) $(BENCH) build dist demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks examples tools -name __pycache__ -prune -exec rm -rf {} +
+	find src tests experiments benchmarks examples tools -name __pycache__ -prune -exec rm -rf {} +
 
 # The environments, with a stamp for every state they can be in.
 

@@ -1,5 +1,7 @@
-"""The pages of the project: their code prints what they show, their tables are those of the rows,
-and their links lead somewhere. `make readme` writes down the first two anew."""
+"""The project's pages: output of their code, tables of measured rows, links.
+
+`make readme` writes output and tables anew.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,23 @@ pages = import_module("pages")
 PROSE = ["CONTRIBUTING.md", "CHANGELOG.md", "results/README.md", "benchmarks/README.md"]
 NEEDS = ("igraph", "matplotlib", "networkx", "rich", "scipy", "torch", "torch_geometric", "typer")
 LANGUAGES = {*pages.CODE, "text", "bibtex"}
-MARKED = [
+PACKAGES = ("src/sepool", "experiments/src/sepool_experiments")
+BLOCKS = {name: pages.blocks_of((ROOT / name).read_text(encoding="utf-8")) for name in pages.PAGES}
+CONDITIONAL = [
     pytest.param(block, id=f"{name}:{block.line}")
-    for name in pages.PAGES
-    for block in pages.blocks_of((ROOT / name).read_text(encoding="utf-8"))
+    for name, blocks in BLOCKS.items()
+    for block in blocks
     if block.needs or block.not_run
+]
+PAGES = [
+    pytest.param(name, marks=[pytest.mark.heavy] * any("ray" in block.needs for block in blocks))
+    for name, blocks in BLOCKS.items()
 ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the commands are for a POSIX shell")
-@pytest.mark.parametrize("name", pages.PAGES)
-def test_code_prints_what_the_page_shows(name, monkeypatch):
+@pytest.mark.parametrize("name", PAGES)
+def test_code_of_a_page_prints_the_output_on_it(name, monkeypatch):
     for package in NEEDS:
         pytest.importorskip(package)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -38,59 +46,56 @@ def test_code_prints_what_the_page_shows(name, monkeypatch):
         assert pages.comparable(pages.Page(name).rendered()) == pages.comparable(text)
 
 
-@pytest.mark.parametrize("block", MARKED)
-def test_what_a_block_needs_is_here(block):
-    """Shows which blocks the test above had to leave out, and why."""
+@pytest.mark.parametrize("block", CONDITIONAL)
+def test_conditional_block_is_run(block):
+    """Counts the blocks that the test above skips, by reason."""
     if reason := block.missing():
         pytest.skip(reason)
 
 
 @pytest.mark.parametrize("name", pages.PAGES)
-def test_no_code_escapes(name):
-    """Every fence is of a kind that is run, or that is known not to be code."""
+def test_fence_of_a_page_is_a_block_of_a_listed_language(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     fences = re.findall(r"^ *```(.*)$", text, re.MULTILINE)[::2]
     assert set(fences) <= LANGUAGES, fences
-    assert len(fences) == len(pages.blocks_of(text))
+    assert len(fences) == len(BLOCKS[name])
 
 
-def test_tables_are_those_of_the_rows():
+def test_tables_on_pages_equal_those_of_the_rows():
     pytest.importorskip("pandas")
     pytest.importorskip("scipy")
     if not (ROOT / "results").is_dir() or not (ROOT / "benchmarks" / "results").is_dir():
-        pytest.skip("there are no rows here")
+        pytest.skip("no rows: a source archive has none")
     command = [sys.executable, ROOT / "tools" / "tables.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", [*pages.PAGES, *PROSE])
-def test_links_lead_somewhere(name):
+def test_link_on_a_page_has_a_target(name):
     page = ROOT / name
     if not page.exists():
-        pytest.skip(f"{name} is not here")
+        pytest.skip("no page: a source archive has some only")
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", text):
         if "://" in target:
             continue
-        there = (page.parent / target) if target else page
-        if (ROOT / "results") in there.resolve().parents and not (ROOT / "results").is_dir():
+        path = (page.parent / target) if target else page
+        if (ROOT / "results") in path.resolve().parents and not (ROOT / "results").is_dir():
             continue  # a source archive has no rows
-        assert there.exists(), target
-        if anchor and there.suffix == ".md":
-            assert anchor in anchors(there.read_text(encoding="utf-8")), target + anchor
+        assert path.exists(), target
+        if anchor and path.suffix == ".md":
+            assert anchor in anchors(path.read_text(encoding="utf-8")), target + anchor
 
 
 def anchors(text: str) -> set[str]:
-    """The headings of a page as the places of links."""
+    """Return the anchors of a page's headings."""
     titles = re.findall(r"^#+ +(.*)$", text, re.MULTILINE)
-    kept = (re.sub(r"[^\w\- ]", "", title.lower()) for title in titles)
-    return {"#" + title.strip().replace(" ", "-") for title in kept}
+    slugs = (re.sub(r"[^\w\- ]", "", title.lower()) for title in titles)
+    return {"#" + slug.strip().replace(" ", "-") for slug in slugs}
 
 
-class TestTool:
-    """The tool itself notices what it is there to notice."""
-
+class TestPage:
     @pytest.fixture
     def page(self, tmp_path, monkeypatch):
         monkeypatch.setattr(pages, "ROOT", tmp_path)
@@ -102,20 +107,28 @@ class TestTool:
 
         return rendered
 
-    def test_output_is_written_down(self, page):
+    def test_rendered_wrong_output_is_replaced(self, page):
         text = "```python\nx = 2\nprint(x + 1)\n```\n\n```text\n{}\n```\n"
         assert page(text.format(7)) == text.format(3)
 
-    def test_commands_run(self, page):
+    def test_rendered_output_of_another_block_stays(self, page):
+        text = "```python\nprint(1)\n```\n\n```bibtex\n```\n\n```text\n7\n```\n"
+        assert page(text) == text
+
+    def test_rendered_indented_output_keeps_its_indent(self, page):
+        text = "- item\n\n  ```python\n  print(1)\n  ```\n\n  ```text\n  {}\n  ```\n"
+        assert page(text.format(7)) == text.format(1)
+
+    def test_rendered_console_block_runs_its_commands(self, page):
         assert page("```console\n$ echo 1\n2\n```\n") == "```console\n$ echo 1\n1\n```\n"
 
-    def test_a_failure_names_the_line(self, page):
+    def test_rendered_failing_code_names_its_line(self, page):
         with pytest.raises(AssertionError, match=r"page\.md:3: ZeroDivisionError"):
             page("# Title\n\n```python\n1 / 0\n```\n")
         with pytest.raises(AssertionError, match=r"page\.md:1: RuntimeError: 'false'"):
             page("```sh\nfalse\n```\n")
 
-    def test_needs(self, page, monkeypatch):
+    def test_rendered_unmet_need_skips_the_block(self, page, monkeypatch):
         monkeypatch.delenv("SEPOOL_DATA", raising=False)
         text = "<!-- needs: NOSUCHDATA -->\n```python\n1 / 0\n```\n"
         assert page(text) == text
@@ -127,13 +140,10 @@ class TestTool:
             page(text.replace("NOSUCHDATA", "numpy"))
 
 
-@pytest.mark.parametrize("folder", [".", "bench"])
-def test_architecture_names_every_module(folder):
+@pytest.mark.parametrize("folder", PACKAGES)
+def test_architecture_names_every_module_and_folder_of_a_package(folder):
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    named = {word.split(".")[-1] for word in re.findall(r"`([\w.]+)`", text)}
-    there = (ROOT / "src/sepool" / folder).iterdir()
-    modules = {
-        path.stem for path in there if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
-    kernels = {name for name in modules if name.endswith(("kernel", "kernels"))}
-    assert modules - kernels - {"__init__", "__main__"} <= named
+    names = {word.strip("/").split(".")[-1] for word in re.findall(r"`([\w./]+)`", text)}
+    children = [path for path in (ROOT / folder).iterdir() if path.name[0] not in "_."]
+    modules = {path.stem for path in children if path.suffix == ".py" or any(path.glob("*.py"))}
+    assert modules <= names

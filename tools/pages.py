@@ -1,16 +1,16 @@
-"""Runs the code on the pages of the project, and writes down what it prints.
+"""Run the code on the project's pages and write its output into them.
 
     python tools/pages.py [README.md docs/tutorials/networks.md ...]
 
-Blocks of a page build on those above them and run in a folder of their own, beside a copy of
-`examples/`:
+The blocks of a page build on each other and run in an empty folder with a copy of `examples/`:
 
-- ``python`` runs; a ``text`` block that follows holds what it printed;
-- ``console`` holds commands (``$ ...``) and what they printed; ``sh`` holds commands alone.
+- ``python``: run; a ``text`` block after it holds its output;
+- ``console``: commands (``$ ...``) with their output;
+- ``sh``: commands.
 
-A comment above a block may say ``<!-- needs: MUTAG, gpu -->``: a dataset, a GPU or a package,
-without which the block is left out, and where it runs its output is not compared; or
-``<!-- not run: why -->``. All else on the pages is run by the tests (`tests/test_pages.py`).
+A comment above a block may say ``<!-- needs: MUTAG, gpu -->`` (a dataset, a GPU or a package: the
+block is skipped without it, and its output is not compared) or ``<!-- not run: reason -->``.
+`tests/test_pages.py` runs all other blocks.
 """
 
 from __future__ import annotations
@@ -27,102 +27,100 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import dedent, indent
 from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").rglob("*.md")))]
 BLOCK = re.compile(
-    r"(?:^<!-- (needs|not run): ([^\n]*) -->\n+)?^( *)```(\w+)[^\n]*\n(.*?)^\3```$",
+    r"(?:^<!-- (?P<rule>needs|not run): (?P<words>[^\n]*) -->\n+)?"
+    r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<content>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 CODE = ("python", "sh", "console")
-TIME = re.compile(r"\b\d[\d.]* (us|ms|s|minutes)\b")
+DURATION = re.compile(r"\b\d[\d.]* (us|ms|s|minutes)\b")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of code on a page."""
+    """A fenced block of a page, at the line of its fence."""
 
     language: str
     content: str
     line: int
-    span: tuple[int, int]
     needs: tuple[str, ...] = ()
     not_run: str = ""
 
+    @classmethod
+    def parse(cls, match: re.Match[str]) -> Block:
+        """Make a block of a match of `BLOCK`."""
+        rule, words = match["rule"], match["words"]
+        return cls(
+            match["language"],
+            dedent(match["content"]) if match["indent"] else match["content"],
+            match.string.count("\n", 0, match.start("content")),
+            tuple(re.split(r",\s*", words)) if rule == "needs" else (),
+            words if rule == "not run" else "",
+        )
+
     def missing(self) -> str:
-        """Why it cannot run here; empty if it can."""
+        """Return the reason not to run the block; empty if there is none."""
         if self.not_run:
             return f"not run: {self.not_run}"
-        return "; ".join(filter(None, map(absent, self.needs)))
+        return "; ".join(filter(None, map(unmet, self.needs)))
 
 
-def absent(need: str) -> str:
-    """What is to be done about a need; empty if it is met."""
+def unmet(need: str) -> str:
+    """Return the remedy for an unmet need; empty if it is met."""
     if need == "gpu":
-        if find_spec("torch") is None:
-            return "needs a GPU and torch"
         import torch
 
         return "" if torch.cuda.is_available() else "needs a GPU"
     if need[0].isupper():
         root = Path(os.environ.get("SEPOOL_DATA", "."))
-        there = any((root / family / need / "raw").is_dir() for family in ("TU", "Planetoid"))
-        return "" if there else f"needs {need}: set SEPOOL_DATA to the folder of the datasets"
+        present = any((root / family / need / "raw").is_dir() for family in ("TU", "Planetoid"))
+        return "" if present else f"needs {need}: set SEPOOL_DATA to the folder of the datasets"
     return "" if find_spec(need) else f"needs the package {need}"
 
 
 def blocks_of(text: str) -> list[Block]:
-    """The code on a page, and what it prints."""
-    found = []
-    for match in BLOCK.finditer(text):
-        kind, words, indent, language, content = match.groups()
-        if indent:  # inside a tab or a list
-            content = re.sub(f"^{indent}", "", content, flags=re.MULTILINE)
-        needs = tuple(re.split(r",\s*", words)) if kind == "needs" else ()
-        line = text.count("\n", 0, match.start(5))
-        not_run = words if kind == "not run" else ""
-        found.append(Block(language, content, line, match.span(5), needs, not_run))
-    return found
+    """Return the fenced blocks of a page."""
+    return [Block.parse(match) for match in BLOCK.finditer(text)]
 
 
 @dataclass
 class Page:
-    """A page whose code runs in the current folder.
-
-    Args:
-        name: the path of the page, from the root of the project.
-    """
+    """A page, by its path from the root; its code runs in the current folder."""
 
     name: str
     module: ModuleType = field(default_factory=lambda: ModuleType("page"))
 
     def rendered(self, update: bool = False) -> str:
-        """The text of the page with what its code prints now.
+        """Return the text of the page with the output of its code.
 
         Args:
-            update: also write down what blocks print that need something which is here.
+            update: also write the output of blocks whose needs are met here.
         """
-        text = (ROOT / self.name).read_text(encoding="utf-8")
-        parts, end, printed = [], 0, None
-        for block in blocks_of(text):
-            content = block.content
-            if block.language == "text" and printed is not None:
-                content = printed
-            printed = None
+        output = None  # of the block above
+
+        def fill(match: re.Match[str]) -> str:
+            nonlocal output
+            block = Block.parse(match)
+            content, output = output if block.language == "text" else None, None
             if block.language in CODE and not block.missing():
-                out = self.run(block)
+                printed = self.run(block)
                 if update or not block.needs:
-                    printed = out if block.language == "python" else None
-                    content = out if block.language == "console" else content
-            parts += [text[end : block.span[0]], content if content != block.content else None]
-            end = block.span[1]
-            if parts[-1] is None:
-                parts[-1] = text[slice(*block.span)]
-        return "".join([*parts, text[end:]])
+                    output = printed if block.language == "python" else None
+                    content = printed if block.language == "console" else None
+            if content is None or content == block.content:
+                return match[0]
+            start, end = (place - match.start() for place in match.span("content"))
+            return match[0][:start] + indent(content, match["indent"]) + match[0][end:]
+
+        return BLOCK.sub(fill, (ROOT / self.name).read_text(encoding="utf-8"))
 
     def run(self, block: Block) -> str:
-        """What a block prints: a console block with its commands."""
+        """Return the output of a block; that of a console block includes its commands."""
         try:
             if block.language == "python":
                 return self._run_python(block)
@@ -136,27 +134,27 @@ class Page:
 
     def _run_python(self, block: Block) -> str:
         code = compile("\n" * block.line + block.content, str(ROOT / self.name), "exec")
-        printed = io.StringIO()
-        sys.modules["page"] = self.module  # where PyG looks for the types in a layer's signature
+        output = io.StringIO()
+        sys.modules["page"] = self.module  # PyG looks up the types in a layer's signature here
         try:
-            with contextlib.redirect_stdout(printed):
+            with contextlib.redirect_stdout(output):
                 exec(code, self.module.__dict__)
         finally:
             del sys.modules["page"]
-        return printed.getvalue()
+        return output.getvalue()
 
 
 def shell(commands: str) -> str:
-    """What commands print; `sepool` and `python` are those of this Python."""
+    """Return the output of commands; `sepool` and `python` run in this interpreter."""
     with TemporaryDirectory() as folder:
-        for name, words in (("sepool", "-m sepool"), ("python", "")):
+        for name, arguments in (("sepool", "-m sepool"), ("python", "")):
             path = Path(folder, name)
-            path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+            path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
             path.chmod(0o755)
-        way = os.pathsep.join([folder, os.environ["PATH"]])
+        search_path = os.pathsep.join([folder, os.environ["PATH"]])
         done = subprocess.run(
             ["sh", "-e", "-c", commands], capture_output=True, text=True, check=False,
-            env={**os.environ, "PATH": way, "COLUMNS": "100"},
+            env={**os.environ, "PATH": search_path, "COLUMNS": "100"},
         )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{commands.strip()!r} failed: {done.stderr.strip()}")
@@ -164,38 +162,35 @@ def shell(commands: str) -> str:
 
 
 @contextlib.contextmanager
-def workplace() -> Iterator[Path]:
-    """A folder as the current one, with the examples and, where there are any, the datasets."""
+def workplace() -> Iterator[None]:
+    """Change to an empty folder with the examples and links to the datasets."""
     before, data = Path.cwd(), os.environ.get("SEPOOL_DATA")
     with TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder, "examples"))
         os.chdir(folder)
-        if data:  # what is cached beside the data must not end up in the original
-            os.environ["SEPOOL_DATA"] = _linked(before / data, Path(folder, "data"))
+        if data:  # caches are written next to the data: not into the original
+            for raw in (before / data).glob("*/*/raw"):
+                link = Path(folder, "data", raw.relative_to(before / data))
+                link.parent.mkdir(parents=True)
+                link.symlink_to(raw.resolve())
+            if (splits := before / data / "splits").is_dir():
+                Path(folder, "data", "splits").symlink_to(splits.resolve())
+            os.environ["SEPOOL_DATA"] = str(Path(folder, "data"))
         try:
-            yield Path(folder)
+            yield
         finally:
             os.chdir(before)
             if data:
                 os.environ["SEPOOL_DATA"] = data
 
 
-def _linked(data: Path, folder: Path) -> str:
-    """The same datasets in another folder, without copies of them."""
-    for raw in data.glob("*/*/raw"):
-        (folder / raw.relative_to(data)).parent.mkdir(parents=True)
-        (folder / raw.relative_to(data)).symlink_to(raw.resolve())
-    if (data / "splits").is_dir():
-        (folder / "splits").symlink_to((data / "splits").resolve())
-    return str(folder)
-
-
 def comparable(text: str) -> list[str]:
-    """A page without what differs from run to run: how long things took."""
-    return [line.rstrip() for line in TIME.sub(r"\1", text).splitlines()]
+    """Return the lines of a page without durations, which differ from run to run."""
+    return [line.rstrip() for line in DURATION.sub(r"\1", text).splitlines()]
 
 
 def main() -> None:
+    """Write the output of all code into the pages."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in the tests
     for name in sys.argv[1:] or PAGES:

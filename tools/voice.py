@@ -15,10 +15,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src/sepool", "experiments/src/sepool_experiments")
 CLAUSES = ("What", "Who", "Whom", "Whose", "Whether", "How", "Where", "Which")
-NAMES = set(
-    "found seen there kept known given told dealt real room copies times source reach kind".split()
-)
-MODULES = set("beside looks largest undrawn recording ragged merging gate".split())
+NAMES = {
+    *("found", "seen", "there", "kept", "known", "given", "told", "dealt"),
+    *("real", "room", "copies", "times", "source", "reach", "kind"),
+}
+MODULES = {"beside", "looks", "largest", "undrawn", "recording", "ragged", "merging", "gate"}
 # Names that a format or a library dictates: the file from the root of its package, and the name.
 ALLOWED: set[tuple[str, str]] = set()
 

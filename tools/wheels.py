@@ -1,179 +1,113 @@
-"""Builds a source archive and, from it, a wheel for every Python that is there; tries each.
+"""Build both distributions for every Python from 3.10 to 3.13 on this machine, and try them.
 
-    python tools/wheels.py [--dist dist] [python3.10 /path/to/python3.13 ...]
+    python tools/wheels.py [python3.10 /path/to/python3.13 ...]
 
-Without names, the Pythons 3.10 to 3.13 on the path and those of pyenv are taken. A wheel must hold
-everything in `CONTENTS`, install into an empty environment and pass `tools/smoke.py` there; every
-command that needs more than the environment has must say so in one line. Wheels built on Python
-3.12 or later fit all that follow (stable ABI), so 3.13 is tried with the wheel of 3.12.
+Without names, the Pythons on the path and those of pyenv are taken. The wheel of sepool must hold
+the files of `src/sepool`, the core and nothing else; it is installed into an empty environment and
+must pass `tools/smoke.py` there, with NumPy alone. Wheels of Python 3.12 have the stable ABI and
+are tried, not built again, with 3.13. sepool-experiments is pure Python and built once.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
+DIST = ROOT / "dist"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
-CONTENTS = (
-    r"sepool/_core\.(.+\.)?(so|pyd)",
-    r"sepool/_core\.pyi",
-    r"sepool/py\.typed",
-    r"sepool/bench/published\.json",
-    r"sepool/viz/page/explore\.(html|css|js)",
-    r"sepool-[^/]+\.dist-info/entry_points\.txt",
-)
-IN_SOURCE = ("pyproject.toml", "CMakeLists.txt", "src/core/paper.cpp", "LICENSE", "README.md")
-GRAPH = "a b\nb c\nc a\nc d\nd e\ne f\nf d\n"
-SMOKE = ROOT / "tools" / "smoke.py"
-# What a command says where an optional part is missing, and what to install.
-LINES = (
-    (["plot", "bridge.txt"], "sepool[viz]"),
-    (["explore", "bridge.txt", "--no-open"], "sepool[viz]"),
-    (["tree", "bridge.txt", "--plot", "bridge.png"], "sepool[viz]"),
-    (["reproduce", "table1", "--quick"], "sepool[torch,bench]"),
-    (["report"], "sepool[bench]"),
-)
-
-
-QUIET: Any = {"capture_output": True, "text": True, "check": False}
+CORE = re.compile(r"sepool/_core\.(.+\.)?(so|pyd)")
+VERSION = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pythons", nargs="*", help="interpreters; found by themselves otherwise")
-    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheels")
-    arguments = parser.parse_args()
-    found = dict(find_pythons(arguments.pythons))
-    pythons = {version: found[version] for version in VERSIONS if version in found}
+    """Build and try all; end the program at the first failure."""
+    pythons = dict(find_pythons(sys.argv[1:]))
     if not pythons:
-        sys.exit(f"found none of the Pythons {', '.join(VERSIONS)}; name some")
-    shutil.rmtree(arguments.dist, ignore_errors=True)
-    source = make_source(next(iter(pythons.values())), arguments.dist)
-    print(f"{source.name}: {source.stat().st_size / 1e6:.1f} MB")
-    for version, python in pythons.items():
-        wheel = wheel_for(version, arguments.dist) or make_wheel(python, source, arguments.dist)
-        check_contents(wheel)
-        with tempfile.TemporaryDirectory() as folder:
-            try_wheel(python, wheel, Path(folder))
-        print(f"Python {version}: {wheel.name} installs and works")
+        sys.exit(f"expected one of the Pythons {', '.join(VERSIONS)}; name some")
+    shutil.rmtree(DIST, ignore_errors=True)
+    for project in (ROOT, ROOT / "experiments"):
+        run(sys.executable, "-m", "build", "--sdist", "--outdir", DIST, project)
+    (experiments,) = DIST.glob("sepool_experiments-*.tar.gz")
+    (library,) = set(DIST.glob("*.tar.gz")) - {experiments}
+    build_wheel(sys.executable, experiments)
     for version in VERSIONS:
         if version not in pythons:
-            print(f"Python {version}: not there, not tried")
+            print(f"Python {version}: not on this machine, not tried")
+            continue
+        wheel = fitting_wheel(version) or build_wheel(pythons[version], library)
+        check_contents(wheel)
+        with tempfile.TemporaryDirectory() as folder:
+            try_wheel(pythons[version], wheel, Path(folder))
+        print(f"Python {version}: {wheel.name} installs and works")
 
 
-def find_pythons(named: list[str]) -> Iterator[tuple[str, str]]:
-    """The interpreters that run, by version."""
+def find_pythons(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the version and the path of each interpreter that can make environments."""
     pyenv = (Path.home() / ".pyenv" / "versions").glob("3.*/bin/python")
-    places = named or [*(f"python{version}" for version in VERSIONS), *map(str, sorted(pyenv))]
-    seen = set()
-    for place in places:
-        code = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2], sys.executable)"
-        if shutil.which(place) is None:
-            continue
-        found = subprocess.run([place, "-c", code], **QUIET)
-        if found.returncode:  # no such version of pyenv, or a Python without venv
-            continue
-        version, _, path = found.stdout.strip().partition(" ")
-        if version in VERSIONS and version not in seen:
-            seen.add(version)
-            yield version, path
+    for name in names or [*map(str, sorted(pyenv)), *(f"python{v}" for v in VERSIONS)]:
+        path = shutil.which(name)
+        done = path and subprocess.run([path, "-c", VERSION], capture_output=True, text=True)
+        if done and done.returncode == 0 and done.stdout.strip() in VERSIONS:
+            yield done.stdout.strip(), str(path)
 
 
-def make_source(python: str, dist: Path) -> Path:
-    """The source archive, by the `build` of an environment of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        own = new_environment(python, Path(folder))
-        run([own, "-m", "pip", "install", "--quiet", "build"])
-        run([own, "-m", "build", "--sdist", "--outdir", dist, ROOT])
-    (source,) = dist.glob("*.tar.gz")
-    with tarfile.open(source) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    if missing := sorted(set(IN_SOURCE) - names):
-        sys.exit(f"{source.name} lacks {', '.join(missing)}")
-    return source
-
-
-def wheel_for(version: str, dist: Path) -> Path | None:
-    """A wheel that fits this Python already."""
-    number = int(version.partition(".")[2])
-    for wheel in dist.glob("*.whl"):
+def fitting_wheel(version: str) -> Path | None:
+    """Return a wheel of sepool, built already, that this Python can install."""
+    minor = int(version.partition(".")[2])
+    for wheel in DIST.glob("sepool-*.whl"):
         tag = re.search(r"-cp3(\d+)-(\w+)-", wheel.name)
-        if tag and (int(tag[1]) == number or (tag[2] == "abi3" and int(tag[1]) <= number)):
+        if tag and (int(tag[1]) == minor or (tag[2] == "abi3" and int(tag[1]) <= minor)):
             return wheel
     return None
 
 
-def make_wheel(python: str, source: Path, dist: Path) -> Path:
-    """The wheel of one Python, from the source archive."""
-    with tempfile.TemporaryDirectory() as folder:
-        own = new_environment(python, Path(folder))
-        run([own, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", dist, source])
-    return max(dist.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
+def build_wheel(python: str, archive: Path) -> Path:
+    """Build the wheel of a source archive."""
+    before = set(DIST.glob("*.whl"))
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", DIST, archive)
+    (wheel,) = set(DIST.glob("*.whl")) - before
+    return wheel
 
 
 def check_contents(wheel: Path) -> None:
-    """Ends the program unless everything is in the wheel, and nothing that does not belong."""
-    names = zipfile.ZipFile(wheel).namelist()
-    for pattern in CONTENTS:
-        if not any(re.fullmatch(pattern, name) for name in names):
-            sys.exit(f"{wheel.name} holds nothing like {pattern}")
-    packed = {name for name in names if name.startswith("sepool/")}
-    here = ROOT / "src" / "sepool"
-    wanted = {
-        f"sepool/{path.relative_to(here).as_posix()}"
-        for path in here.rglob("*")
+    """End the program unless the wheel holds the files of `src/sepool` and the core alone."""
+    package = ROOT / "src" / "sepool"
+    expected = {
+        f"sepool/{path.relative_to(package).as_posix()}"
+        for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".so", ".pyd")
     }
-    if wrong := sorted((packed ^ wanted) - {name for name in packed if "/_core." in name}):
-        sys.exit(f"{wheel.name} and src/sepool differ in {', '.join(wrong)}")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    core = {name for name in names if CORE.fullmatch(name)}
+    if len(core) != 1 or names - core != expected:
+        sys.exit(f"{wheel.name} and src/sepool differ in {sorted((names - core) ^ expected)}")
 
 
 def try_wheel(python: str, wheel: Path, folder: Path) -> None:
-    """Installs the wheel with NumPy alone, then with the command line, and uses both."""
-    own = new_environment(python, folder / "env")
-    (folder / "bridge.txt").write_text(GRAPH)
-    run([own, "-m", "pip", "install", "--quiet", wheel])
-    run([own, SMOKE], folder)
-    says([own, "-m", "sepool", "--help"], "sepool[cli]", folder)
-    run([own, "-m", "pip", "install", "--quiet", f"sepool[cli] @ {wheel.resolve().as_uri()}"])
-    run([own, "-m", "sepool", "--help"], folder)
-    run([own, "-m", "sepool", "tree", "bridge.txt", "-o", "tree.json"], folder)
-    run([own, "-m", "sepool", "doctor"], folder)
-    for arguments, wanted in LINES:
-        says([own, "-m", "sepool", *arguments], wanted, folder)
+    """Use the wheel in an empty environment: with NumPy alone, then with the command line."""
+    run(python, "-m", "venv", folder / "env")
+    own = folder / ("env/Scripts/python.exe" if sys.platform == "win32" else "env/bin/python")
+    run(own, "-m", "pip", "install", "--quiet", wheel)
+    run(own, ROOT / "tools" / "smoke.py", folder=folder)
+    run(own, "-m", "pip", "install", "--quiet", f"sepool[cli] @ {wheel.resolve().as_uri()}")
+    (folder / "bridge.txt").write_text("a b\nb c\nc a\nc d\nd e\ne f\nf d\n")
+    run(own, "-m", "sepool", "tree", "bridge.txt", "-o", "tree.json", folder=folder)
+    run(own, "-m", "sepool", "doctor", folder=folder)
 
 
-def new_environment(python: str, folder: Path) -> str:
-    """An empty environment; its interpreter."""
-    run([python, "-m", "venv", folder])
-    inside = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    return str(inside)
-
-
-def run(command: list[object], folder: Path | None = None) -> None:
-    """Runs a command, and ends the program with its output if it fails."""
-    done = subprocess.run([str(word) for word in command], cwd=folder, **QUIET)
+def run(*command: object, folder: Path | None = None) -> None:
+    """Run a command; end the program with its output if it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
-
-
-def says(command: list[object], wanted: str, folder: Path) -> None:
-    """Ends the program unless the command fails with one line that says what to install."""
-    done = subprocess.run([str(word) for word in command], cwd=folder, **QUIET)
-    lines = done.stderr.strip().splitlines()
-    if not done.returncode or len(lines) != 1 or wanted not in lines[0]:
-        words = " ".join(map(str, command[1:]))
-        sys.exit(f"{words} should fail and name {wanted} in one line, but:\n{done.stderr}")
+        sys.exit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":
