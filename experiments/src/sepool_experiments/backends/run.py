@@ -1,4 +1,4 @@
-"""Runs a protocol: what is finished is skipped, every result is written as soon as it is there."""
+"""Runs of a protocol: finished units are skipped, every result is stored at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sepool_experiments.results.run_info import RunInfo
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to train.
+    """Units of a protocol to train.
 
     Args:
-        protocol: the rules to train by.
-        units: everything that was asked for.
-        todo: the part that is not finished yet.
+        protocol: rules of the trainings.
+        units: all units.
+        todo: those that are not finished yet.
         out: folder of all results.
     """
 
@@ -33,7 +33,7 @@ class Plan:
 
     @classmethod
     def of(cls, protocol: Protocol, units: Sequence[Unit], out: Path) -> Plan:
-        """Compares what was asked for with what is in the results.
+        """Compare units with the results of a folder.
 
         Raises:
             ValueError: the results were made by other rules.
@@ -46,25 +46,25 @@ def run(
     plan: Plan,
     options: RunOptions,
     engine: str = "auto",
-    seen: Callable[[Result], None] = lambda result: None,
+    on_result: Callable[[Result], None] = lambda result: None,
     data: Mapping[str, str] | None = None,
 ) -> int:
-    """Trains what is left of a plan.
+    """Train the unfinished units of a plan.
 
     Args:
-        plan: what to train and where to write.
-        options: how to train.
+        plan: units and folder.
+        options: device, workers and data.
         engine: name of an engine, "auto" for the best that a system can use.
-        seen: told every result after it was written.
-        data: for every dataset the mark of what is trained on, from
-            `sepool_experiments.data.checks.check_datasets`; one that is missing is not written down.
+        on_result: called with every result after it was stored.
+        data: mark of every dataset, from `sepool_experiments.data.checks.check_datasets`; datasets
+            without a mark are not recorded.
 
     Returns:
         The number of units that were trained.
 
     Raises:
-        ValueError: no such engine, or another process writes to the same files, or they hold
-            results of other data.
+        ValueError: no such engine, or another process writes to the same protocol, or the
+            folder holds results of other data.
         RuntimeError: the engine left units out.
     """
     check_same_data(plan.out, plan.protocol, data or {})
@@ -78,14 +78,14 @@ def run(
                 writer.add(result)
                 missing.discard(result.unit.key)
                 done += 1
-                seen(result)
+                on_result(result)
         if missing:
             raise RuntimeError(f"the engine {chosen.name} left out {len(missing)} units")
     return done
 
 
 def device_name(device: str) -> str:
-    """A device in words, for the rows.
+    """Return the name of a device, for the rows.
 
     >>> device_name("cpu")
     'cpu'

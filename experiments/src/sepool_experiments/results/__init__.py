@@ -1,0 +1,1 @@
+"""Stored rows of trainings: SQLite while a run writes, Parquet once packed."""
