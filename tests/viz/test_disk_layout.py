@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import sepool
+from sepool.viz.cells import split_large
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
 from sepool.viz.disk_layout import layout
-from sepool.viz.pivot_mds import split_large
 from sepool.viz.stress import pack
 
 

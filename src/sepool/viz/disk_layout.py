@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sepool.graph.graph import Graph
 from sepool.tree import CodingTree
+from sepool.viz.cells import split_large
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
-from sepool.viz.pivot_mds import split_large
 from sepool.viz.stress import Points, Radii, pack
 
 MAX_PAIRS = 400_000  # of siblings, a level; clusters of more children are split into cells
