@@ -1,8 +1,8 @@
-"""Lets the coding tree see features: edges between nodes that look alike weigh more.
+"""Coding trees from features: edge weights by the similarity of their ends.
 
-The tree of a graph without weights follows its structure alone. `AddCodingTree` takes a function
-from the data to edge weights; here it is the similarity of the features at both ends. What a model
-pools along the tree stays as it is: only who belongs to whom changes.
+The tree of an unweighted graph depends on its structure alone. `AddCodingTree` takes a function
+from the data to edge weights, here the cosine similarity of the features. The weights change the
+clusters only; models pool the graph as before.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ GROUPS, SIZE = 8, 40
 
 
 def similarity(data: Data) -> Tensor:
-    """Between 0.7 and 1, and the same in both directions, for every edge.
+    """Return a weight between 0.7 and 1 for every edge, equal in both directions.
 
-    The more the features count, the more clusters there are, and small ones are pure by themselves.
+    A larger share of the features makes more and smaller clusters, which are purer by chance.
     """
     source, target = data.edge_index
     return 0.7 + 0.3 * F.cosine_similarity(data.x[source], data.x[target]).clamp(min=0)
 
 
 def purity(data: Data) -> float:
-    """The share of nodes that are of the commonest kind in their cluster on level 1."""
+    """Return the share of nodes in the largest group of their cluster on level 1."""
     clusters = sepool.hierarchy(data).assignment(1)
     counts = torch.zeros(int(clusters.max()) + 1, GROUPS)
     counts.index_put_((clusters, data.y), torch.ones(len(clusters)), accumulate=True)
@@ -43,11 +43,9 @@ def main() -> None:
     data = Data(x=x, edge_index=stochastic_blockmodel_graph([SIZE] * GROUPS, chances), y=y)
 
     for name, edge_weight in (("structure alone", None), ("similar features", similarity)):
-        found = sepool.AddCodingTree(height=2, edge_weight=edge_weight)(data)
-        clusters = sepool.hierarchy(found).num_clusters(1)
-        print(
-            f"{name:16}: {clusters:3} clusters, {purity(found):.0%} of the nodes among their kind"
-        )
+        transformed = sepool.AddCodingTree(height=2, edge_weight=edge_weight)(data)
+        clusters = sepool.hierarchy(transformed).num_clusters(1)
+        print(f"{name:16}: {clusters:3} clusters, purity {purity(transformed):.0%}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The hierarchy of a karate club: coding trees by every method, a table and a picture.
+"""Coding trees of the karate club: all methods and heights, a table and a picture.
 
-Zachary's club of 34 members fell apart in two; networkx brings the graph along. Run with
+Zachary's club of 34 members split in two; the graph is part of networkx. Run with
 
     python examples/karate.py --picture karate.png
 """
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def show(picture: str | None) -> None:
-    """Prints the table, and draws the picture into this file, if there is one."""
+    """Print the table; draw the picture if a file is named."""
     club = nx.karate_club_graph()
     flat = sepool.one_dimensional_entropy(club)
     print(f"{club.name}: {len(club)} members, {club.size()} ties, {flat:.4f} bits unclustered\n")
@@ -35,13 +35,13 @@ def show(picture: str | None) -> None:
         for method in ("paper", "fast", "best"):
             start = perf_counter()
             tree = sepool.coding_tree(club, height, method=method)
-            spent = f"{(perf_counter() - start) * 1e3:.2f}"
+            duration = f"{(perf_counter() - start) * 1e3:.2f}"
             saved = f"{1 - tree.entropy / flat:.0%}"
             levels = " < ".join(map(str, reversed(tree.counts)))
-            print(row(height, method, f"{tree.entropy:.4f}", saved, spent, levels))
+            print(row(height, method, f"{tree.entropy:.4f}", saved, duration, levels))
 
     tree = sepool.coding_tree(club, height=4)
-    print(f"\n{tree}\n{describe_split(club, tree)}")
+    print(f"\n{tree}\n{compare_split(club, tree)}")
     if picture:
         try:
             from picture import draw
@@ -52,15 +52,15 @@ def show(picture: str | None) -> None:
             print(f"wrote {picture}")
 
 
-def describe_split(club: nx.Graph, tree: sepool.CodingTree) -> str:
-    """How the coarsest clusters compare with the two clubs that came of the one."""
-    found = tree.labels(tree.height - 1)
-    clubs, real = np.unique([club.nodes[member]["club"] for member in club], return_inverse=True)
-    # Each cluster stands for the club that most of its members went to.
-    right = sum(np.bincount(real[found == c]).max() for c in np.unique(found))
+def compare_split(club: nx.Graph, tree: sepool.CodingTree) -> str:
+    """Return the agreement of the coarsest clusters with the split of the club, in a sentence."""
+    labels = tree.labels(tree.height - 1)
+    clubs, split = np.unique([club.nodes[member]["club"] for member in club], return_inverse=True)
+    # A cluster predicts the club of most of its members.
+    correct = sum(np.bincount(split[labels == c]).max() for c in np.unique(labels))
     return (
-        f"Its {found.max() + 1} coarsest clusters tell for {right} of {len(club)} members "
-        f"which club they went to ({' or '.join(clubs)})."
+        f"Its {labels.max() + 1} coarsest clusters predict for {correct} of {len(club)} members "
+        f"their club after the split ({' or '.join(clubs)})."
     )
 
 

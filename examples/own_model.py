@@ -1,6 +1,6 @@
-"""Puts SEPooling into a model of one's own: attention below, a mean over clusters, PyG throughout.
+"""Custom model with SEPooling: attention on nodes, a GCN on clusters.
 
-`SEPooling` has no weights and returns plain PyG tensors, so any layer can stand before and behind.
+`SEPooling` has no weights and returns plain PyG tensors: any PyG layer can precede or follow it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from sepool.nn import SEPooling
 
 
 class TwoScales(nn.Module):
-    """Looks at the nodes with attention, and at their clusters with a weighted GCN."""
+    """Attention on the nodes and a weighted GCN on their clusters, concatenated."""
 
     def __init__(self, in_channels: int, hidden: int, out_channels: int) -> None:
         super().__init__()
-        self.near = GATv2Conv(in_channels, hidden)
+        self.node_conv = GATv2Conv(in_channels, hidden)
         self.pool = SEPooling(reduce="mean")
-        self.far = GCNConv(hidden, hidden)
-        self.last = nn.Linear(2 * hidden, out_channels)
+        self.cluster_conv = GCNConv(hidden, hidden)
+        self.classify = nn.Linear(2 * hidden, out_channels)
 
     def forward(self, data: Data) -> Tensor:
         levels = sepool.hierarchy(data)
-        x = self.near(data.x, data.edge_index).relu()
+        x = self.node_conv(data.x, data.edge_index).relu()
         pooled = self.pool(x, levels, level=1)
-        clusters = self.far(pooled.x, pooled.edge_index, pooled.edge_weight).relu()
+        clusters = self.cluster_conv(pooled.x, pooled.edge_index, pooled.edge_weight).relu()
         scales = [global_max_pool(x, levels.batch(0)), global_max_pool(clusters, pooled.batch)]
-        return self.last(torch.cat(scales, 1))
+        return self.classify(torch.cat(scales, 1))
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
-"""Pools a batch of graphs along their coding trees, level by level, and back again.
+"""Pooling and unpooling of a batch of graphs along their coding trees.
 
-`AddCodingTree` gives every graph its tree; PyG's own `Batch` and `DataLoader` join trees as they
-join everything else.
+`AddCodingTree` adds a tree to every graph; PyG's `Batch` and `DataLoader` collate the trees.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ def main() -> None:
         graphs.append(Data(x=torch.ones(num_nodes, 1), edge_index=edges))
     batch = Batch.from_data_list(sepool.AddCodingTree(height=3).apply_all(graphs))
 
-    # The hierarchy of the whole batch: level 0 are the nodes, level 3 the roots.
+    # The hierarchy of the batch: nodes on level 0, roots on level 3.
     levels = sepool.hierarchy(batch)
     pool, unpool = SEPooling(), SEPUnpooling()
     x = batch.x
     print(f"level 0: {len(x):3} nodes, {batch.num_edges} directed edges")
     for level in range(1, levels.height + 1):
-        # The new features, and the new graph with its weights: S H and S A S^T.
+        # Pooled features S X and coarse graph S A S^T.
         pooled = pool(x, levels, level)
         x, edges, sizes = pooled.x, pooled.edge_index, torch.bincount(pooled.batch).tolist()
         print(
@@ -36,11 +35,11 @@ def main() -> None:
             f"weight {pooled.edge_weight.sum():.0f}, features sum to {x.sum():.0f}"
         )
 
-    # Every root was given one for each of its nodes; going down, every node learns that number.
+    # A root holds the number of its nodes; unpooling copies it to every node.
     for level in range(levels.height, 0, -1):
         x = unpool(x, levels, level)
     sizes = x.flatten()[batch.ptr[:-1]].int().tolist()
-    print(f"back on level 0, the first node of each graph knows how large it is: {sizes}")
+    print(f"unpooled to level 0, sizes of the graphs: {sizes}")
 
 
 if __name__ == "__main__":

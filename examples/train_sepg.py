@@ -1,7 +1,7 @@
-"""Trains SEP-G to tell graphs with communities from graphs without: one transform, one model.
+"""Training of SEP-G: graphs with communities against graphs without.
 
-All graphs have as many nodes and about as many edges, and no features but their degrees: what
-differs is where the edges are.
+All graphs have equal numbers of nodes, similar numbers of edges, and node degrees as features: the
+classes differ in the placement of the edges alone.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from torch_geometric.utils import degree, stochastic_blockmodel_graph
 import sepool
 from sepool.nn import SEPG
 
-LARGEST_DEGREE = 15
+MAX_DEGREE = 15
 
 
 def random_graph(label: int) -> Data:
-    """Four groups of ten nodes, tied closely (1) or no closer than to others (0)."""
+    """Return four groups of ten nodes, denser inside (1) or of uniform density (0)."""
     inside, outside = (0.4, 0.016) if label else (0.105, 0.105)
     chances = torch.full((4, 4), outside).fill_diagonal_(inside)
     edges = stochastic_blockmodel_graph([10] * 4, chances)
-    degrees = degree(edges[0], 40).long().clamp(max=LARGEST_DEGREE)
-    return Data(x=F.one_hot(degrees, LARGEST_DEGREE + 1).float(), edge_index=edges, y=label)
+    degrees = degree(edges[0], 40).long().clamp(max=MAX_DEGREE)
+    return Data(x=F.one_hot(degrees, MAX_DEGREE + 1).float(), edge_index=edges, y=label)
 
 
 def accuracy(model: SEPG, loader: DataLoader) -> float:
     model.eval()
     with torch.no_grad():
-        right = sum(int((model(batch).argmax(1) == batch.y).sum()) for batch in loader)
-    return right / len(loader.dataset)
+        correct = sum(int((model(batch).argmax(1) == batch.y).sum()) for batch in loader)
+    return correct / len(loader.dataset)
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
     train = DataLoader(graphs[:300], batch_size=32, shuffle=True)
     test = DataLoader(graphs[300:], batch_size=100)
 
-    model = SEPG(LARGEST_DEGREE + 1, 32, 2)
+    model = SEPG(MAX_DEGREE + 1, 32, 2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
     for epoch in range(1, 21):
         model.train()

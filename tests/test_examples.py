@@ -1,4 +1,4 @@
-"""The examples about training run, and show what they promise."""
+"""The examples run and print the expected results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 @pytest.fixture
 def run(capsys):
-    def printed(name: str) -> str:
+    def run(name: str) -> str:
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         return capsys.readouterr().out
 
-    return printed
+    return run
 
 
-def test_karate(tmp_path):
+def test_karate_prints_table_and_draws(tmp_path):
     pytest.importorskip("networkx")
     pytest.importorskip("matplotlib")
     picture = tmp_path / "karate.png"
@@ -34,11 +34,11 @@ def test_karate(tmp_path):
     assert picture.stat().st_size > 10_000
 
 
-def test_planted(run):
-    assert "10 of 10 regions found exactly" in run("planted")
+def test_planted_recovers_all_regions(run):
+    assert "10 of 10 regions recovered exactly" in run("planted")
 
 
-def test_demo(tmp_path, monkeypatch, capsys):
+def test_demo_compares_models_and_draws(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(EXAMPLES)
     import demo
@@ -57,13 +57,13 @@ def percents(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"(\d+)%", text)]
 
 
-def test_pool_a_batch(run):
+def test_pool_a_batch_returns_to_the_nodes(run):
     output = run("pool_a_batch")
     assert "level 3:   3 nodes ([1, 1, 1] a graph)" in output
-    assert "how large it is: [20, 50, 100]" in output
+    assert "sizes of the graphs: [20, 50, 100]" in output
 
 
-def test_train_sepg(run):
+def test_train_sepg_reaches_80_percent(run):
     assert percents(run("train_sepg"))[-1] >= 80
 
 
@@ -72,13 +72,13 @@ def test_train_sepn(run):
     assert percents(output)[-1] >= 65
 
 
-def test_own_model(run):
+def test_own_model_lowers_the_loss(run):
     output = run("own_model")
     assert "(pool): SEPooling(reduce='mean', pooled='weighted')" in output
     first, *_, last = (float(loss) for loss in re.findall(r"loss ([\d.]+)", output))
     assert last < first
 
 
-def test_feature_weights(run):
+def test_feature_weights_raise_the_purity(run):
     structure, features = percents(run("feature_weights"))
     assert features > structure
