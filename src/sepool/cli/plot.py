@@ -24,10 +24,12 @@ from sepool.files.atomic import check_output
 from sepool.graph.graph import Graph
 from sepool.tree import CodingTree
 
-KINDS = ("clusters", "dendrogram", "levels")
+DIAGRAMS = ("clusters", "dendrogram", "levels")
 
 Input = Annotated[str, typer.Argument(metavar="FILE", help="Edge list, or tree: .json, .npz.")]
-Kind = Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}; default by the input.")]
+Diagram = Annotated[
+    str, typer.Option("--kind", help=f"One of {', '.join(DIAGRAMS)}; default by the input.")
+]
 GraphOption = Annotated[str | None, typer.Option("--graph", help="Graph of a tree file.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file: .png, .svg.")]
 Level = Annotated[int | None, typer.Option(help="Level of the clusters that set the colours.")]
@@ -36,8 +38,8 @@ Title = Annotated[str | None, typer.Option(help="Title above the picture.")]
 
 def plot(
     ctx: typer.Context,
-    source: Input,
-    kind: Kind = "",
+    path: Input,
+    diagram: Diagram = "",
     output: Output = None,
     graph: GraphOption = None,
     height: options.Height = 3,
@@ -53,28 +55,30 @@ def plot(
 
     The kind "levels" shows the graph and its coarse graph on every level.
     """
-    if kind not in ("", *KINDS):
-        raise ValueError(f"--kind takes {', '.join(KINDS)}, got {kind!r}")
-    is_tree = is_tree_file(source)
-    kind = kind or ("dendrogram" if is_tree and graph is None else "clusters")
-    if level is not None and kind == "dendrogram":
+    if diagram not in ("", *DIAGRAMS):
+        raise ValueError(f"--kind takes {', '.join(DIAGRAMS)}, got {diagram!r}")
+    is_tree = is_tree_file(path)
+    diagram = diagram or ("dendrogram" if is_tree and graph is None else "clusters")
+    if level is not None and diagram == "dendrogram":
         raise ValueError("--level goes with the kinds clusters and levels, got dendrogram")
-    output = output or default_output(source, f".{kind}.png")
-    inputs = (("the tree" if is_tree else "the graph", source), ("the graph", graph))
+    output = output or default_output(path, f".{diagram}.png")
+    inputs = (("the tree" if is_tree else "the graph", path), ("the graph", graph))
     check_files(inputs, [("-o", output)])
     check_picture(output)
     search = Search(height, method, seed, unweighted, self_loops)
     if is_tree:
-        reject_search_options(ctx, source, reads_graph=graph is not None)
-        tree, drawn_graph = CodingTree.load(source), None if graph is None else search.read(graph)
+        reject_search_options(ctx, path, reads_graph=graph is not None)
+        tree, drawn_graph = CodingTree.load(path), None if graph is None else search.read(graph)
     elif graph is not None:
-        raise ValueError(f"--graph goes with a tree file, but {source} is read as a graph")
+        raise ValueError(f"--graph goes with a tree file, but {path} is read as a graph")
     else:
-        result = search.run(source)
+        result = search.run(path)
         tree, drawn_graph = result.tree, result.graph
-    draw(tree, drawn_graph, output, kind, level, title)
+    draw(tree, drawn_graph, output, diagram, level, title)
     if as_json:
-        print_json({"file": output, "kind": kind, "height": tree.height, "entropy": tree.entropy})
+        print_json(
+            {"file": output, "kind": diagram, "height": tree.height, "entropy": tree.entropy}
+        )
     else:
         print(f"wrote {output}")
 
@@ -91,18 +95,18 @@ def draw(
     tree: CodingTree,
     graph: Graph | None,
     path: Path,
-    kind: str = "clusters",
+    diagram: str = "clusters",
     level: int | None = None,
     title: str | None = None,
 ) -> None:
     """Draw one picture and write it to a file."""
     from sepool import viz
 
-    if kind == "dendrogram":
+    if diagram == "dendrogram":
         figure = viz.plot_dendrogram(tree, title=title)
     elif graph is None:
-        raise ValueError(f"a picture of {kind} needs the graph: --graph FILE")
+        raise ValueError(f"a picture of {diagram} needs the graph: --graph FILE")
     else:
-        plot_graph = viz.plot_levels if kind == "levels" else viz.plot_clusters
+        plot_graph = viz.plot_levels if diagram == "levels" else viz.plot_clusters
         figure = plot_graph(tree, graph, level=level, title=title)
     viz.save_figure(figure, path)
