@@ -124,7 +124,9 @@ $(VENV)/kernels.stamp: $(VENV)/test.stamp
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
+	$(INSTALL) hatchling editables
 	$(INSTALL) --no-build-isolation --editable '.[docs]'
+	$(INSTALL) --no-build-isolation --no-deps --editable ./experiments
 	@touch $@
 
 # Written only when it changes.

@@ -1,29 +1,29 @@
-"""Tells the reader of docstrings (griffe, see mkdocs.yml) where the examples are.
+"""Extension of griffe (see mkdocs.yml) that finds examples in docstrings.
 
-It knows sections named "Examples"; here they are called "Example", or are not named at all.
+griffe expects a section named "Examples"; here it is "Example", or has no title and comes last.
 """
 
 from __future__ import annotations
 
 import re
+from textwrap import indent
 from typing import Any
 
 import griffe
 
 TITLE = re.compile(r"^Example:$", re.MULTILINE)
-BARE = re.compile(r"\n\n(>>> .*)\Z", re.DOTALL)
+UNTITLED = re.compile(r"\n\n(>>> .*)\Z", re.DOTALL)
 
 
 class Examples(griffe.Extension):
-    """Gives every example the title that makes it code."""
+    """Puts every example into a section "Examples"."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
-        if obj.docstring is None:
-            return
-        text = TITLE.sub("Examples:", obj.docstring.value)
-        obj.docstring.value = BARE.sub(_indented, text)
+        """Rewrite the docstring of an object."""
+        if obj.docstring is not None:
+            text = TITLE.sub("Examples:", obj.docstring.value)
+            obj.docstring.value = UNTITLED.sub(_section, text)
 
 
-def _indented(found: re.Match[str]) -> str:
-    lines = "\n".join(f"    {line}".rstrip() for line in found[1].splitlines())
-    return f"\n\nExamples:\n{lines}"
+def _section(match: re.Match[str]) -> str:
+    return f"\n\nExamples:\n{indent(match[1], '    ')}"
