@@ -11,6 +11,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -21,7 +22,6 @@ pages = import_module("pages")
 PROSE = ["CONTRIBUTING.md", "CHANGELOG.md", "results/README.md", "benchmarks/README.md"]
 NEEDS = ("igraph", "matplotlib", "networkx", "rich", "scipy", "torch", "torch_geometric", "typer")
 LANGUAGES = {*pages.CODE, "text", "bibtex"}
-PACKAGES = ("src/sepool", "experiments/src/sepool_experiments")
 BLOCKS = {name: pages.blocks_of((ROOT / name).read_text(encoding="utf-8")) for name in pages.PAGES}
 CONDITIONAL = [
     pytest.param(block, id=f"{name}:{block.line}")
@@ -140,10 +140,47 @@ class TestPage:
             page(text.replace("NOSUCHDATA", "numpy"))
 
 
-@pytest.mark.parametrize("folder", PACKAGES)
-def test_architecture_names_every_module_and_folder_of_a_package(folder):
+def architecture() -> tuple[set[str], list[str]]:
+    """Return the folders and the rows of layers that the page of the architecture shows."""
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    names = {word.strip("/").split(".")[-1] for word in re.findall(r"`([\w./]+)`", text)}
-    children = [path for path in (ROOT / folder).iterdir() if path.name[0] not in "_."]
-    modules = {path.stem for path in children if path.suffix == ".py" or any(path.glob("*.py"))}
-    assert modules <= names
+    tree, layers = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2]
+    parts: list[str] = []
+    folders = set()
+    for indent, name in re.findall(r"^( *)([\w.]+)/\s", tree, re.MULTILINE):
+        parts = [*parts[: len(indent) // 2], name]
+        folders.add("/".join(parts))
+    return folders, layers.splitlines()
+
+
+def test_architecture_tree_has_every_folder_with_modules():
+    folders, _ = architecture()
+    assert {folder for folder in folders if not (ROOT / folder).is_dir()} == set()
+    roots = [ROOT / "src", ROOT / "experiments/src"]
+    modules = (path for root in roots for path in root.rglob("*") if path.suffix in (".py", ".cpp"))
+    assert {path.parent.relative_to(ROOT).as_posix() for path in modules} <= folders
+    assert {path.parent.name for path in ROOT.glob("*/*.py")} <= folders
+
+
+@pytest.mark.parametrize(("column", "package"), [(0, "sepool"), (1, "sepool_experiments")])
+def test_architecture_layers_are_those_of_the_contracts(column, package):
+    tomllib = pytest.importorskip("tomllib")
+    _, (head, *rows) = architecture()
+    start = head.index("sepool_experiments")
+    shown = [(row[:start], row[start:])[column].strip() for row in rows]
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [layers] = (
+        contract["layers"]
+        for contract in config["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers" and contract["layers"][0] == f"{package}.cli"
+    )
+    expected = [layer.replace(f"{package}.", "").replace(" |", ",") for layer in layers]
+    assert [row for row in shown if row] == expected
+
+
+def test_migration_new_modules_exist():
+    pytest.importorskip("torch_geometric")
+    modules = (ROOT / "docs/migration.md").read_text(encoding="utf-8").partition("## Modules")[2]
+    new = "".join(re.findall(r"\| ([^|]*) \|$", modules, re.MULTILINE))
+    names = re.findall(r"`(sepool(?:_experiments)?(?:\.\w+)+)`", new)
+    assert len(names) > 20
+    assert all(map(resolve_name, names))

@@ -12,7 +12,6 @@ import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -24,12 +23,12 @@ from sepool import viz
 from sepool.viz.colours import text_on
 from sepool.viz.drawing import new_figure
 
-INK, SOFT, PALE = "#2b3038", "#9aa3ad", "#eef1f4"
+INK, SOFT = "#2b3038", "#9aa3ad"
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
-# Two triangles and a bridge between them.
+# Two triangles joined by a bridge.
 BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
 PLACES = np.array([(0, 1), (0, -1), (1.3, 0), (3, 0), (4.3, 1), (4.3, -1)], dtype=float)
-# Four nodes that all know each other, and three that hang on to one of them.
+# A complete graph of four nodes, and three nodes attached to one of them.
 EDGES = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6)]
 NODES = 7
 
@@ -43,7 +42,6 @@ def main() -> None:
     viz.save_figure(viz.plot_dendrogram(tree), IMAGES / "dendrogram.png")
     draw_bits()
     draw_stages()
-    draw_architecture()
     print(f"drew {len(list(IMAGES.iterdir()))} pictures into {IMAGES.relative_to(ROOT)}")
 
 
@@ -200,74 +198,6 @@ def draw_node(axes: Axes, node: Node, order: list[int], level: int, bottom: bool
         axes.plot([x, place], [level, drop], color=SOFT, lw=1.3, zorder=1)
     axes.scatter(x, level, s=60, color=COLOURS[2] if node.new else INK, ec="white", zorder=3)
     return x
-
-
-BOXES = (  # column, row, title, what is inside
-    (0, 0, "graph", "graph.py  edges.py  io.py", "networkx, igraph, SciPy,\nPyG, arrays, files"),
-    (1, 0, "core (C++)", "src/core  build.py", "canonical labels, merge,\ncompress, fill, refine"),
-    (2, 0, "tree", "tree.py  treefile.py", "flat arrays; labels,\nassignments, files"),
-    (3, 0, "entropy", "entropy.py", "H of any tree or partition,\na check on the core"),
-    (2, 1, "hierarchy", "transforms.py  data.py", "one tensor on a PyG Data,\nbatches as it is"),
-    (1, 1, "layers, models", "nn/", "SEPooling, SEPUnpooling,\nSEP-G, SEP-N"),
-    (0, 1, "systems", "baselines/  bench/systems.py", "one small file each"),
-    (0, 2, "protocols", "bench/protocols.py", "tables as data:\nunits to train"),
-    (1, 2, "engines", "bench/engines/", "replicas in lockstep,\nprocesses, Ray"),
-    (2, 2, "rows", "results/*.jsonl", "one line a training,\nonly ever added to"),
-    (3, 2, "report", "bench/report.py", "tables, tests, plots;\nREADME, this site"),
-    (3, 1, "pictures", "viz/  studies/", "clusters, dendrograms,\nthe explorer, the figures"),
-)
-ARROWS = (
-    ("graph", "core (C++)"), ("core (C++)", "tree"), ("tree", "entropy"), ("tree", "hierarchy"),
-    ("tree", "pictures"), ("hierarchy", "layers, models"), ("layers, models", "systems"),
-    ("systems", "protocols"), ("protocols", "engines"), ("engines", "rows"), ("rows", "report"),
-)  # fmt: skip
-WIDE, HIGH, ACROSS, DOWN = 2.35, 1.15, 2.75, 1.75
-
-
-def draw_architecture() -> None:
-    """From graph to report: what there is, and which way data flows."""
-    figure = new_figure(9.6, 4.75)
-    axes = figure.add_axes((0, 0, 1, 1))
-    centre = {}
-    for column, row, title, files, text in BOXES:
-        x, y = column * ACROSS, -row * DOWN
-        centre[title] = (x, y)
-        colour = COLOURS[3] if title == "pictures" else COLOURS[row]
-        axes.add_patch(
-            FancyBboxPatch(
-                (x - WIDE / 2, y - HIGH / 2), WIDE, HIGH,
-                boxstyle="round,pad=0,rounding_size=0.08", fc=PALE, ec=colour, lw=1.4,
-            )
-        )  # fmt: skip
-        axes.text(
-            x, y + 0.36, title, size=10.5, weight="bold", color=colour, ha="center", va="center"
-        )
-        axes.text(
-            x, y + 0.12, files, size=7.2, family="monospace", color=INK, ha="center", va="center"
-        )
-        axes.text(x, y - 0.28, text, size=8, color=INK, ha="center", va="center", linespacing=1.25)
-    for start, end in ARROWS:
-        (x0, y0), (x1, y1) = centre[start], centre[end]
-        if start == "tree" and end == "pictures":
-            points = ((x0 + WIDE / 2, y0 - HIGH / 2 + 0.1), (x1 - WIDE / 2 + 0.3, y1 + HIGH / 2))
-        elif y0 == y1:
-            side = WIDE / 2 if x1 > x0 else -WIDE / 2
-            points = ((x0 + side, y0), (x1 - side, y1))
-        else:
-            points = ((x0, y0 - HIGH / 2), (x1, y1 + HIGH / 2))
-        axes.add_patch(
-            FancyArrowPatch(*points, arrowstyle="-|>", mutation_scale=12, color=INK, lw=1.2,
-                            shrinkA=1, shrinkB=1)
-        )  # fmt: skip
-    names = ("NumPy alone", "torch, PyG", "experiments")
-    for row, name in enumerate(names):
-        axes.text(
-            -WIDE / 2 - 0.25, -row * DOWN, name, size=8.5, color=COLOURS[row], rotation=90,
-            ha="center", va="center",
-        )  # fmt: skip
-    axes.set(xlim=(-1.75, 3 * ACROSS + 1.4), ylim=(-2 * DOWN - 0.8, 0.8))
-    axes.axis("off")
-    viz.save_figure(figure, IMAGES / "architecture.svg")
 
 
 if __name__ == "__main__":
