@@ -42,6 +42,7 @@ def tree_hashes(build: Path, flags: str) -> list[str]:
     return subprocess.run(run, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+@pytest.mark.heavy
 def test_trees_built_with_fused_multiply_add_are_equal(tmp_path):
     require_fma()
     plain = tree_hashes(tmp_path / "plain", "")

@@ -1,9 +1,8 @@
-"""Writes measured tables into the pages, between markers: `python tools/tables.py [--check]`.
+"""Write measured tables into the pages, between markers: `python tools/tables.py [--check]`.
 
-A page holds ``<!-- table: NAME -->`` and ``<!-- end of table -->``; what stands between them is
-made of the rows in `results/` and `benchmarks/results/`, and of nothing else; so is all of
-`benchmarks/README.md`. With ``--check``
-nothing is written; the program says which pages are out of date and ends with 1.
+The text between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` is made of the rows in
+`results/` and `benchmarks/results/` alone; so is all of `benchmarks/README.md`. With ``--check``
+nothing is written, and the program fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,14 @@ import page_systems
 import report as bench_report
 from page import Section, grouped, percent, table
 from results import load
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.report import cells as report_cells
+from sepool_experiments.report import report, tables
+from sepool_experiments.results.rows import Rows
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 NOTHING = "Nothing has been measured yet."
+RULE = "customary"  # how a configuration is chosen
 
 
 @cache
@@ -38,7 +43,7 @@ def measured() -> dict[str, Any]:
     return load(quick=False)
 
 
-def source(script: str, part: str = "") -> str:
+def origin(script: str, part: str = "") -> str:
     """The command and the machine behind a table, in brief."""
     file = measured()[script]
     machine = file["machine"]
@@ -57,7 +62,7 @@ def bench(script: str, make: Callable[[list[Any]], Section], part: str = "", mos
     rows = [row for row in measured()[script]["rows"] if not part or row.get("part") == part]
     if not rows:
         return NOTHING
-    return "\n\n".join([*make(rows).tables[:most], source(script, part)])
+    return "\n\n".join([*make(rows).tables[:most], origin(script, part)])
 
 
 def optimum() -> str:
@@ -67,16 +72,16 @@ def optimum() -> str:
     gaps = [row for row in measured()["optimum"]["rows"] if row["kind"] == "gap" and row["graphs"]]
     methods = list(dict.fromkeys(row["method"] for row in gaps))
     lines = []
-    for (height,), some in grouped(sorted(gaps, key=lambda row: row["height"]), "height"):
-        mine = {m: [row for row in some if row["method"] == m] for m in methods}
-        count = sum(row["graphs"] for row in mine["best"])
+    for (height,), group in grouped(sorted(gaps, key=lambda row: row["height"]), "height"):
+        by_method = {m: [row for row in group if row["method"] == m] for m in methods}
+        count = sum(row["graphs"] for row in by_method["best"])
         means = {
             m: sum(row["graphs"] * row["mean_gap"] for row in rows) / count
-            for m, rows in mine.items()
+            for m, rows in by_method.items()
         }
         lines.append([f"height {height}", f"{count:,}", *(percent(means[m]) for m in methods)])
     text = table(["mean gap to the optimum", "graphs", *methods], lines)
-    return f"{text}\n\n{source('optimum')}"
+    return f"{text}\n\n{origin('optimum')}"
 
 
 def targets() -> str:
@@ -95,105 +100,98 @@ def targets() -> str:
 @cache
 def rows() -> Any:
     """All rows in `results/`."""
-    from sepool_experiments.results.rows import Rows
-
     return Rows.read(ROOT / "results")
 
 
-def accuracy(names: Sequence[str] = (), rule: str = "customary") -> str:
-    """Accuracies of every line that was measured, with the published figure in brackets."""
-    from sepool_experiments.protocols.catalog import PROTOCOLS
+@cache
+def cells(protocol: str) -> Sequence[Any]:
+    """The cells of a protocol's tables."""
+    return report_cells.cells(PROTOCOLS[protocol], rows())
 
-    parts = [
-        _accuracy(protocol, rule)
-        for protocol in PROTOCOLS.values()
-        if (not names or protocol.name in names) and not protocol.name.endswith("-quick")
-    ]
+
+@cache
+def own_rows(protocol: str) -> Any:
+    """The rows of a protocol."""
+    return report_cells.own_rows(PROTOCOLS[protocol], rows())
+
+
+def accuracy(names: Sequence[str] = tuple(PROTOCOLS)) -> str:
+    """Accuracies of all measured lines, with the published figure in brackets."""
+    parts = [_accuracy(name) for name in names if not name.endswith("-quick")]
     return "\n\n".join(filter(None, parts)) or NOTHING
 
 
-def _lines(found: Sequence[Any], rule: str, which: str = "") -> list[list[str]]:
-    """A line for every system of which there is something, and a word behind its name."""
-    from itertools import groupby
-
-    from sepool_experiments.report.tables import MISSING, figure
-
+def _lines(row_cells: Sequence[Any], note: str = "") -> list[list[str]]:
+    """Format a line of text for each measured line of cells."""
     lines = []
-    for line, some in groupby(found, key=lambda cell: cell.line):
-        row = list(some)
-        if all(cell.selected[rule] is None for cell in row):
+    for line, group in groupby(row_cells, key=lambda cell: cell.line):
+        row = [(cell, cell.selected[RULE]) for cell in group]
+        if all(selected is None for _, selected in row):
             continue
         texts = []
-        for cell in row:
-            chosen, star = cell.selected[rule], "" if cell.complete else " *"
-            text = MISSING if chosen is None else figure(chosen.mean, chosen.spread, star)
-            known = f" ({cell.published.mean:.2f})" if cell.published else ""
-            texts.append(f"{text}{known}")
-        lines.append([f"{line}{which}", *texts])
+        for cell, selected in row:
+            star = "" if cell.complete else " *"
+            text = (
+                tables.MISSING
+                if selected is None
+                else tables.figure(selected.mean, selected.spread, star)
+            )
+            texts.append(text + (f" ({cell.published.mean:.2f})" if cell.published else ""))
+        lines.append([f"{line}{note}", *texts])
     return lines
 
 
-def _accuracy(protocol: Any, rule: str) -> str:
-    from sepool_experiments.protocols.catalog import PROTOCOLS
-    from sepool_experiments.report.cells import cells, joined, own_rows
-
-    mine = own_rows(protocol, rows())
-    if mine.empty:
+@cache
+def _accuracy(name: str) -> str:
+    if own_rows(name).empty:
         return ""
-    found = cells(protocol, rows())
-    datasets = list(dict.fromkeys(cell.dataset for cell in found))
-    systems = dict.fromkeys(cell.line.system for cell in found if cell.selected[rule])
-    lines = _lines(found, rule)
+    protocol = PROTOCOLS[name]
+    datasets = list(dict.fromkeys(cell.dataset for cell in cells(name)))
+    systems = dict.fromkeys(cell.line.system for cell in cells(name) if cell.selected[RULE])
+    lines = _lines(cells(name))
     if protocol.rival:
-        both = joined(cells(PROTOCOLS[protocol.rival], rows()), found)
+        both = report_cells.joined(cells(protocol.rival), cells(name))
         usual = [cell for cell in both if cell.line.tree in protocol.trees]
-        lines += _lines(usual, rule, f", this or `{protocol.rival}`")
+        lines += _lines(usual, f", this or `{protocol.rival}`")
     starred = any(" *" in text for line in lines for text in line)
-    which = "" if set(systems) == set(protocol.systems) else f" --systems {','.join(systems)}"
-    if "(" in which:
-        which = f' --systems "{",".join(systems)}"'
+    option = "" if set(systems) == set(protocol.systems) else f" --systems {','.join(systems)}"
+    if "(" in option:
+        option = f' --systems "{",".join(systems)}"'
     star = " * Not all trainings of the protocol are there yet." if starred else ""
-    paper = "; in brackets what the paper says" if any(cell.published for cell in found) else ""
+    paper = "; in brackets what the paper says" if any(c.published for c in cells(name)) else ""
     return (
         f"**{protocol.title}**: test accuracy in percent, mean ± standard deviation over seeds"
         f"{paper}.{star}\n\n"
         f"{table(['', *datasets], lines)}\n\n"
-        f"`sepool reproduce {protocol.name}{which}`: {_made_by(mine)}"
+        f"`sepool reproduce {name}{option}`: {_made_by(own_rows(name))}"
     )
 
 
-def _made_by(mine: Any) -> str:
+def _made_by(trainings: Any) -> str:
     words = []
     for name in ("device", "sepool", "torch", "python"):
-        values = ", ".join(sorted(set(mine[f"run_{name}"]) - {""})) or "unknown"
+        values = ", ".join(sorted(set(trainings[f"run_{name}"]) - {""})) or "unknown"
         words.append(f"{name} {values}")
-    return f"{len(mine):,} trainings; {'; '.join(words)}."
+    return f"{len(trainings):,} trainings; {'; '.join(words)}."
 
 
 @cache
-def report_tables(protocol: str) -> dict[str, Any]:
-    """The tables of a protocol as `sepool report` has them, by name."""
-    from sepool_experiments.protocols.catalog import PROTOCOLS
-    from sepool_experiments.report.cells import cells, own_rows
-    from sepool_experiments.report.report import tables
-
-    found = PROTOCOLS[protocol]
-    made = tables(found, cells(found, rows()), own_rows(found, rows()), against_paper=True)
+def report_tables(name: str) -> dict[str, Any]:
+    """The tables of a protocol in `sepool report`, by name."""
+    made = report.tables(PROTOCOLS[name], cells(name), own_rows(name), against_paper=True)
     return {one.name: one for one in made}
 
 
 def of_report(protocol: str, name: str) -> str:
     """A table of the report."""
-    from sepool_experiments.report.tables import markdown
-
-    found = report_tables(protocol).get(f"{protocol}-{name}")
-    if found is None:
+    one = report_tables(protocol).get(f"{protocol}-{name}")
+    if one is None:
         return NOTHING
-    return "\n\n".join([markdown(found), found.note, "`sepool report --against paper`"])
+    return "\n\n".join([tables.markdown(one), one.note, "`sepool report --against paper`"])
 
 
 def study(name: str) -> str:
-    """The table of a figure, as `sepool reproduce` wrote it beside the picture."""
+    """The table of a figure, as `sepool reproduce` wrote it next to the picture."""
     path = ROOT / "results" / name / f"{name}.md"
     if not path.exists():
         return NOTHING
@@ -231,12 +229,12 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str) -> str:
-    """A page with its tables as they are now."""
+    """Return a page with its tables made anew."""
 
     def fill(marked: re.Match[str]) -> str:
         begin, name, end = marked.groups()
         if name not in TABLES:
-            raise ValueError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+            raise ValueError(f"expected a table of {', '.join(TABLES)}, got {name!r}")
         return f"{begin}{TABLES[name]()}\n{end}"
 
     return MARKED.sub(fill, text)
