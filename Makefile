@@ -81,6 +81,7 @@ wheel: $(VENV)/tools.stamp  ## source archives of both distributions in dist/, a
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist experiments
+	$(BIN)/python tools/wheels.py --check
 
 wheels: $(VENV)/tools.stamp  ## the same for every Python from 3.10 to 3.13 on this machine, tried in empty environments
 	$(BIN)/python tools/wheels.py

@@ -1,4 +1,4 @@
-"""The baselines on the page for contributors are complete: they train, and leave nothing behind."""
+"""The baselines on the contributing page train as they stand there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ EXAMPLE = re.compile(
     r"Save\s+this\s+as\s+`(\w+\.py)`:\n\n```python\n(.*?)```\n.*?```sh\n(.*?)```", re.DOTALL
 )
 EXAMPLES = {name: (code, commands) for name, code, commands in EXAMPLE.findall(PAGE)}
-MOST_LINES = 60
+MAX_LINES = 60
 
 
 def write_dataset(root: Path) -> None:
-    """Rings and stars in the files of a TU dataset, under a name that the tables know."""
+    """Write rings and stars as files of a TU dataset, under the name of one in the tables."""
     import networkx as nx
 
     raw = root / "TU" / "MUTAG" / "raw"
@@ -40,22 +40,22 @@ def write_dataset(root: Path) -> None:
         (raw / f"MUTAG_{name}.txt").write_text("".join(f"{line}\n" for line in lines))
 
 
-def test_there_are_examples():
+def test_page_has_two_examples():
     assert list(EXAMPLES) == ["attention_pool.py", "edge_pool.py"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_is_short(name):
-    assert len(EXAMPLES[name][0].splitlines()) < MOST_LINES
+def test_example_is_short(name):
+    assert len(EXAMPLES[name][0].splitlines()) < MAX_LINES
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_trains(name, tmp_path):
+def test_example_run_by_its_commands_separates_rings_from_stars(name, tmp_path):
     code, commands = EXAMPLES[name]
     (tmp_path / name).write_text(code)
     write_dataset(tmp_path / "data")
-    names = re.search(r'name="(\w+)"', code)
-    assert names
+    match = re.search(r'name="(\w+)"', code)
+    assert match
     for command in commands.splitlines():
         done = subprocess.run(
             [sys.executable, *command.split()[1:]],
@@ -67,16 +67,16 @@ def test_trains(name, tmp_path):
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         if " report " in command:
-            assert names[1] in done.stdout
+            assert match[1] in done.stdout
     from sepool_experiments.results.rows import Rows
 
     rows = Rows.read(tmp_path / "results")
-    accuracies = rows.loc[rows["system"] == names[1], "test_accuracy"]
+    accuracies = rows.loc[rows["system"] == match[1], "test_accuracy"]
     assert len(accuracies)
     assert accuracies.mean() > 0.9  # rings and stars are easily told apart
 
 
-def test_is_gone_again():
+def test_registry_without_the_examples_is_unchanged():
     from sepool_experiments.models.systems import SYSTEMS
 
     assert not {"AttentionPool", "EdgePool"} & set(SYSTEMS)

@@ -1,11 +1,12 @@
 """Build both distributions for every Python from 3.10 to 3.13 on this machine, and try them.
 
-    python tools/wheels.py [python3.10 /path/to/python3.13 ...]
+    python tools/wheels.py [--check | python3.10 /path/to/python3.13 ...]
 
 Without names, the Pythons on the path and those of pyenv are taken. The wheel of sepool must hold
 the files of `src/sepool`, the core and nothing else; it is installed into an empty environment and
 must pass `tools/smoke.py` there, with NumPy alone. Wheels of Python 3.12 have the stable ABI and
-are tried, not built again, with 3.13. sepool-experiments is pure Python and built once.
+are tried, not built again, with 3.13. sepool-experiments is pure Python and built once. With
+--check nothing is built: the contents of the wheels in `dist` are compared.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ VERSION = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
 
 def main() -> None:
     """Build and try all; end the program at the first failure."""
+    if sys.argv[1:] == ["--check"]:
+        for wheel in DIST.glob("sepool-*.whl"):
+            check_contents(wheel)
+        return
     pythons = dict(find_pythons(sys.argv[1:]))
     if not pythons:
         sys.exit(f"expected one of the Pythons {', '.join(VERSIONS)}; name some")
