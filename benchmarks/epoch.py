@@ -24,8 +24,8 @@ from torch_geometric.nn import GCNConv, global_add_pool
 
 from graphs import MissingDataError
 from results import Recorder, parser, root_of
+from sepool import load_graphs, save_graphs
 from sepool.nn import SEPG
-from sepool.pyg.dataset import load_graphs, save_graphs
 from timing import Contender, take_turns
 
 DATASET, HEIGHT, HIDDEN, BATCH, RATE = "PROTEINS", 3, 64, 128, 5e-4
