@@ -80,8 +80,9 @@ def hierarchy(data: Data) -> Hierarchy:
     _check_headers(data, headers)
     layout = min(int(headers.layout.min()), _layout_now(edges, headers.weight, data.num_edges))
     with normal_tensors():
-        pieces = unpack_blocks(tree, headers)
-    return Hierarchy(height, len(headers.height), *pieces, layout, int(headers.nodes[:, 0].sum()))
+        order, sizes, pooled, weights = unpack_blocks(tree, headers)
+    num_graphs, num_nodes = len(headers.height), len(order)
+    return Hierarchy(height, num_graphs, order, sizes, pooled, weights, layout, num_nodes)
 
 
 @dataclass
@@ -215,7 +216,7 @@ _UNKNOWN = _EdgeState(True, True, True)  # of data without edges
 def _check_edges(data: Data) -> tuple[int, _EdgeState]:
     """Return the height of the first tree and the state of the edges, in one copy to the host."""
     edges, weight = data.get("edge_index"), data.get(EDGE_WEIGHT)
-    values = [-data.tree[0]]
+    values = [data.tree[0]]
     readable = isinstance(edges, Tensor) and edges.dim() == 2
     if readable:
         values.append((edges[0, 1:] < edges[0, :-1]).any())
@@ -223,11 +224,12 @@ def _check_edges(data: Data) -> tuple[int, _EdgeState]:
     if weighted:
         values += _asymmetry(edges, weight.detach())
     device = data.tree.device
-    height, *rest = torch.stack([value.to(device, torch.float32) for value in values]).tolist()
+    first, *rest = torch.stack([value.to(device, torch.float32) for value in values]).tolist()
+    height = -int(first)
     if not readable:
-        return int(height), _UNKNOWN
+        return height, _UNKNOWN
     symmetric = not weighted or abs(rest[1]) <= ZERO_TOLERANCE * rest[2]
-    return int(height), _EdgeState(not rest[0], symmetric, weight is not None)
+    return height, _EdgeState(not rest[0], symmetric, weight is not None)
 
 
 def _asymmetry(edges: Tensor, weight: Tensor) -> list[Tensor]:
