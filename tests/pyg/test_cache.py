@@ -129,6 +129,9 @@ def test_cache_other_core_or_version_builds_again(tmp_path, builds, monkeypatch)
 # Files of another content under the expected name
 
 
+OTHER_GRAPHS = "its trees were built of other graphs or with other edge weights"
+
+
 def weighted(graphs: list[Data]) -> list[Data]:
     for graph in graphs:
         graph.edge_weight = torch.full((graph.num_edges,), 2.0)
@@ -143,8 +146,8 @@ def weighted(graphs: list[Data]) -> list[Data]:
         ({"method": "fast"}, molecules(2), "its trees have method 'fast', expected 'best'"),
         ({"seed": 1}, molecules(2), "its trees have seed 1, expected 0"),
         ({"symmetrise": True}, molecules(2), "its trees have symmetrise True, expected False"),
-        ({}, molecules(3), "its trees were built of other graphs"),
-        ({}, weighted(molecules(2)), "its trees were built with other edge weights"),
+        ({}, molecules(3), OTHER_GRAPHS),
+        ({}, weighted(molecules(2)), OTHER_GRAPHS),
     ],
 )
 def test_cache_file_of_other_trees_is_replaced(tmp_path, builds, options, graphs, reason):

@@ -2,18 +2,18 @@
 
 A folder holds one NumPy archive a call, with the arrays
 
-- ``about``: a JSON text: a digest of the graphs, one of the edge weights the trees are built with,
-  the options of the trees (height, method, seed, ...), the version of sepool and a checksum of its
-  compiled core;
+- ``about``: a JSON text: the options of the trees (height, method, seed, ...), a digest of the
+  graphs and the edge weights that the trees are built with, the version of sepool and a checksum of
+  its compiled core;
 - ``counts``: the number of nodes on every level, one row a tree;
 - ``parent``: the cluster on level 1 of the nodes of every graph;
 - ``sizes``: the number of children of every cluster on level 2 and above, tree by tree, level by
   level.
 
-A file is used if ``about`` is what the call expects. Any other file of that name is replaced, with
-a warning that gives the reason: trees can always be built again, and a training with other trees
-than requested would not be noticed. Where there is no compiled core, trees of any core are used.
-Pooled edges are not stored, but summed again.
+A file is used if ``about`` equals the description of the call. Any other file of that name is
+replaced, with a warning that gives the reason: trees can always be built again, and a training with
+other trees than requested would not be noticed. Without a compiled core, trees of any core are
+used. Pooled edges are not stored, but summed again.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ from sepool.segments import Ints, pointers, ranges
 FORMAT, VERSION = "sepool-trees", 2
 # Names are derived as in 0.1.0, whose files are thus recognised and replaced.
 NAMES = "1 0.1.0"
-CHECKSUMS = {
-    "graphs": "of other graphs",
-    "weights": "with other edge weights",
+REASONS = {
+    "digest": "of other graphs or with other edge weights",
     "core": "by another compiled core",
 }
 
@@ -59,8 +58,9 @@ def cached_trees(
         build: is called unless the folder has the trees.
     """
     os.makedirs(folder, exist_ok=True)
-    path = Path(folder, f"{file_name(graphs, options)}.npz")
-    about = _about(graphs, options)
+    digest = digest_of(graphs, options)
+    path = Path(folder, f"{digest}.npz")
+    about = _about(options, digest)
     if path.exists():
         try:
             return _read(path, about, graphs.nodes)
@@ -73,12 +73,17 @@ def cached_trees(
     return trees
 
 
-def file_name(graphs: Graphs, options: Mapping[str, Any]) -> str:
-    """Return a name for the graphs, their weights and the options."""
+def digest_of(graphs: Graphs, options: Mapping[str, Any]) -> str:
+    """Return a digest of graphs, edge weights and options."""
     edges, weighted = graphs.edges, graphs.tree_weight is not None
-    text = " ".join(map(str, options.values()))
-    head = f"{NAMES} {text} {len(graphs.nodes)} {weighted}"
-    return _digest(graphs.nodes, edges.counts, edges.row, edges.col, graphs.tree_weight, head=head)
+    values = " ".join(map(str, options.values()))
+    result = hashlib.blake2b(digest_size=16)
+    result.update(f"{NAMES} {values} {len(graphs.nodes)} {weighted}".encode())
+    for array in (graphs.nodes, edges.counts, edges.row, edges.col, graphs.tree_weight):
+        if array is not None:
+            dtype = np.float64 if array.dtype.kind == "f" else np.int64
+            result.update(np.ascontiguousarray(array, dtype).data)
+    return result.hexdigest()
 
 
 @cache
@@ -91,26 +96,15 @@ def core_checksum() -> int:
     return zlib.crc32(Path(_core.__file__).read_bytes()) or 1
 
 
-def _about(graphs: Graphs, options: Mapping[str, Any]) -> dict[str, Any]:
+def _about(options: Mapping[str, Any], digest: str) -> dict[str, Any]:
     from sepool import __version__
 
-    edges = graphs.edges
     return {
-        "graphs": _digest(graphs.nodes, edges.counts, edges.row, edges.col),
-        "weights": None if graphs.tree_weight is None else _digest(graphs.tree_weight),
         **options,
+        "digest": digest,
         "sepool version": __version__,
         "core": core_checksum(),
     }
-
-
-def _digest(*arrays: NDArray[Any] | None, head: str = "") -> str:
-    result = hashlib.blake2b(head.encode(), digest_size=16)
-    for array in arrays:
-        if array is not None:
-            dtype = np.float64 if array.dtype.kind == "f" else np.int64
-            result.update(np.ascontiguousarray(array, dtype).data)
-    return result.hexdigest()
 
 
 def _read(path: Path, expected: dict[str, Any], nodes: Ints) -> Forest:
@@ -122,8 +116,8 @@ def _read(path: Path, expected: dict[str, Any], nodes: Ints) -> Forest:
     for key, value in expected.items():
         if about.get(key) == value or (key == "core" and not value):
             continue
-        if key in CHECKSUMS:
-            raise ArchiveError(f"its trees were built {CHECKSUMS[key]}")
+        if key in REASONS:
+            raise ArchiveError(f"its trees were built {REASONS[key]}")
         raise ArchiveError(f"its trees have {key} {about.get(key)!r}, expected {value!r}")
     trees = unpack_forest(arrays, nodes)
     if trees.height != expected["height"]:
