@@ -31,8 +31,8 @@ from sepool_experiments.backends import RunOptions
 from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.data.graphs import load_graphs, load_trees
 from sepool_experiments.engine.trainer import make_lockstep
-from sepool_experiments.models.systems import HEIGHT
 from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.protocols.protocol import HEIGHT
 from sepool_experiments.results.rows import Rows
 
 

@@ -17,8 +17,7 @@ from results import Recorder, parser, root_of
 from score import Levels, entropies
 from sepool.pyg.format import Forest
 from sepool_experiments.data.graphs import GraphSet, load_graphs, load_trees
-from sepool_experiments.models.systems import HEIGHT
-from sepool_experiments.protocols.protocol import GRAPH_DATASETS
+from sepool_experiments.protocols.protocol import GRAPH_DATASETS, HEIGHT
 
 TREES = ("best", "paper", "released", "random")
 

@@ -23,9 +23,9 @@ def options(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(HERE)
     for name in ("LOG", "DIE", "FAIL", "KILL", "QUICK", "SECONDS"):
         monkeypatch.delenv(f"FAKE_{name}", raising=False)
-    said: list[str] = []
-    options = RunOptions(tmp_path, workers=2, trainer=TRAINER, say=said.append)
-    object.__setattr__(options, "said", said)
+    messages: list[str] = []
+    options = RunOptions(tmp_path, workers=2, trainer=TRAINER, log=messages.append)
+    object.__setattr__(options, "messages", messages)
     return options
 
 

@@ -20,7 +20,7 @@ pytest.importorskip("torch_geometric")
 from typer.testing import CliRunner
 
 from sepool.cli import app as cli
-from sepool_experiments import backends as engines
+from sepool_experiments import backends
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.rows import finished
@@ -36,8 +36,8 @@ SMALL = [
 @pytest.fixture
 def folder(tmp_path, monkeypatch, options, data):
     """A working folder with data, where the fake trainer trains."""
-    fake = functools.partial(engines.RunOptions, trainer=options.trainer)
-    monkeypatch.setattr(engines, "RunOptions", fake)
+    fake = functools.partial(backends.RunOptions, trainer=options.trainer)
+    monkeypatch.setattr(backends, "RunOptions", fake)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SEPOOL_DATA", raising=False)
     return tmp_path
@@ -115,20 +115,20 @@ class TestBadInput:
         [
             (["table9"], "unknown protocol 'table9'; did you mean table4 or table3 or"),
             (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G or"),
-            (["released", "--quick"], "released has no short trial; take less with --folds"),
+            (["released", "--quick"], "released has no short trial; use --folds"),
             (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
             (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
-            (["table1", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
-            (["table1", "--folds", "11"], "--folds 11 goes beyond the 10 there are"),
-            (["table1", "--configs", "3-16"], "--configs 3-16 goes beyond the 16 there are"),
+            (["table1", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
+            (["table1", "--folds", "11"], "--folds 11 exceeds the 10 of this table"),
+            (["table1", "--configs", "3-16"], "--configs 3-16 exceeds the 16 of this table"),
             (["table1", "--seeds", "some"], "--seeds takes a count (3) or a list (0,4-6), got"),
             (["table1", "--seeds", "0"], "--seeds 0 chooses nothing"),
             (["table1", "--seeds", "9" * 20], "--seeds 99999999999999999999 chooses more than"),
             (["table1", "--seeds", "0-" + "9" * 20], "--seeds 0-99999999999999999999 chooses more"),
-            (["table1", "--folds", "9" * 20], "--folds 99999999999999999999 goes beyond the 10"),
-            (["figure3", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
-            (["figure4", "--engine", "magic"], "engine must be auto, replicas, processes, ray"),
-            (["table1", "--device", "cuda:63"], "device 'cuda:63' is not there; torch sees cpu"),
+            (["table1", "--folds", "9" * 20], "--folds 99999999999999999999 exceeds the 10"),
+            (["figure3", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
+            (["figure4", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
+            (["table1", "--device", "cuda:63"], "device must be auto, cpu, got 'cuda:63'"),
         ],
     )
     def test_one_line_and_exit_code_2(self, folder, args, message):
@@ -247,9 +247,9 @@ def test_ctrl_c_keeps_what_is_done(folder, units):
     args = ["table1", *SMALL, "--configs", "4", "--device", "cpu", "--workers", "2"]
     code = (
         "import functools, sys\n"
-        "from sepool_experiments import backends as engines\n"
-        f"make = functools.partial(engines.RunOptions, trainer={TRAINER!r})\n"
-        "engines.RunOptions = make\n"
+        "from sepool_experiments import backends\n"
+        f"make = functools.partial(backends.RunOptions, trainer={TRAINER!r})\n"
+        "backends.RunOptions = make\n"
         "from sepool.__main__ import main\n"
         "main()\n"
     )

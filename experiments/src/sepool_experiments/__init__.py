@@ -1,4 +1,1 @@
-"""Experiments: protocols as data, engines that run their trainings, results and reports.
-
-Nothing heavy is imported here; ``import sepool`` and ``sepool --help`` stay fast.
-"""
+"""Experiments: protocols as data, lockstep training, results, reports and figures."""

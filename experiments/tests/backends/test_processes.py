@@ -17,7 +17,7 @@ def test_every_unit_once_and_the_same_results(units, protocol, options, result):
     assert sorted(results, key=lambda r: r.unit.key) == sorted(
         map(result, units), key=lambda r: r.unit.key
     )
-    assert options.said == []
+    assert options.messages == []
 
 
 def test_a_killed_worker_costs_nothing_but_time(
@@ -29,13 +29,13 @@ def test_a_killed_worker_costs_nothing_but_time(
     assert {r.unit for r in results} == set(units)
     assert len(results) == len(units)
     assert all(r == result(r.unit) for r in results)
-    assert len(options.said) == 1
-    assert options.said[0].startswith("a worker process died; ")
+    assert len(options.messages) == 1
+    assert options.messages[0].startswith("a worker process died; ")
 
 
 def test_a_unit_that_always_kills_its_worker_ends_the_run(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_KILL", units[3].key)
-    options = replace(options, workers=1, retries=1, say=lambda text: None)
+    options = replace(options, workers=1, retries=1, log=lambda text: None)
     running = Processes().run(units, protocol, options)
     assert [next(running).unit for _ in range(3)] == units[:3]
     with pytest.raises(RuntimeError, match="died 2 times while it trained one of: table1 MUTAG"):

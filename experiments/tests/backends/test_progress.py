@@ -37,10 +37,10 @@ def test_running_means(units, result):
 def test_a_line_now_and_then(units, result, monkeypatch):
     out = io.StringIO()
     reporter = Reporter(Board(units), Console(file=out))
-    reporter.seen(result(units[0]))
+    reporter.add(result(units[0]))
     assert out.getvalue() == ""
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
-    reporter.seen(result(units[1]))
+    reporter.add(result(units[1]))
     assert out.getvalue().startswith("2/12 trainings")
 
 
@@ -50,8 +50,8 @@ def test_watch(units, result, monkeypatch, capsys, terminal):
     monkeypatch.setenv("COLUMNS", "120")
     with watch(units) as reporter:
         for unit in units:
-            reporter.seen(result(unit))
-        reporter.say("something to say")
+            reporter.add(result(unit))
+        reporter.log("something to say")
     shown = capsys.readouterr().err
     assert "something to say" in shown
     assert ("12/12" in shown) is True

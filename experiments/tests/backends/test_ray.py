@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool[ray]'")
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool-experiments[ray]'")
 
 import ray
 

@@ -19,23 +19,23 @@ def group_units(units):
     return [units[i : i + 2] for i in range(0, len(units), 2)]
 
 
-def train(units, protocol, data_root, device, say):
+def train(units, protocol, data_root, device, log):
     for unit in units:
         with GATE.launching():
             yield result(unit)
 
 
-def train_for_ever(units, protocol, data_root, device, say):
+def train_for_ever(units, protocol, data_root, device, log):
     yield result(units[0])
     while True:
         with GATE.launching():
             time.sleep(0.001)
 
 
-def fail(units, protocol, data_root, device, say):
+def fail(units, protocol, data_root, device, log):
     if any(unit.fold for unit in units):
         raise ArithmeticError("told to fail")
-    yield from train_for_ever(units, protocol, data_root, device, say)
+    yield from train_for_ever(units, protocol, data_root, device, log)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sepool_experiments.backends import engine as make_engine
+from sepool_experiments.backends import make_backend
 from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.results.rows import Rows, finished
 
@@ -70,11 +70,11 @@ def test_a_failing_training_keeps_what_is_finished(units, protocol, options, tmp
 
 def test_an_engine_that_leaves_units_out(units, protocol, options, tmp_path, monkeypatch):
     def lazy(name):
-        engine = make_engine(name)
-        monkeypatch.setattr(type(engine), "run", lambda *_: (unit for unit in ()))
-        return engine
+        backend = make_backend(name)
+        monkeypatch.setattr(type(backend), "run", lambda *_: (unit for unit in ()))
+        return backend
 
-    monkeypatch.setattr("sepool_experiments.backends.engine", lazy)
+    monkeypatch.setattr("sepool_experiments.backends.make_backend", lazy)
     with pytest.raises(RuntimeError, match="the engine processes left out 12 units"):
         run(Plan.of(protocol, units, tmp_path), options, "processes")
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch_geometric")
 
-from sepool_experiments.backends import RunOptions, engine
+from sepool_experiments.backends import RunOptions, make_backend
 from sepool_experiments.data.checks import check_data
 
 
@@ -19,7 +19,7 @@ def short(protocol):
 
 def run(name, units, protocol, data):
     check_data(data, "MUTAG", ["best"], protocol.folds)
-    results = engine(name).run(units, protocol, RunOptions(data, workers=2))
+    results = make_backend(name).run(units, protocol, RunOptions(data, workers=2))
     return {result.unit: result for result in results}
 
 
@@ -40,7 +40,7 @@ def test_replicas_and_processes(short, data):
 
 @pytest.mark.heavy
 def test_processes_and_ray(short, data):
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool[ray]'")
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool-experiments[ray]'")
     units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=2, configs=[0])
     try:
         assert_same(run("processes", units, short, data), run("ray", units, short, data))

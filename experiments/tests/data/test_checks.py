@@ -9,16 +9,16 @@ import pytest
 from tests.communities import community_set
 
 from sepool_experiments.data.checks import (
-    check_choice,
     check_data,
     check_datasets,
     check_device,
     check_folds,
-    check_names,
     check_node_data,
     check_split,
 )
+from sepool_experiments.models.catalog import SYSTEMS_OF
 from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.protocols.choices import check_choice, check_names
 from sepool_experiments.protocols.units import Config, Unit
 
 
@@ -36,7 +36,7 @@ def test_names_that_are_known():
     [
         ("protein", "did you mean PROTEINS?"),
         ("imdb_binary", "did you mean IMDB-BINARY or IMDB-MULTI?"),
-        ("xyz", "known: MUTAG, PROTEINS, IMDB-BINARY, IMDB-MULTI"),
+        ("xyz", "choose from MUTAG, PROTEINS, IMDB-BINARY, IMDB-MULTI"),
     ],
 )
 def test_the_nearest_names(name, offer):
@@ -46,14 +46,14 @@ def test_the_nearest_names(name, offer):
 
 
 def test_choices_of_a_protocol(protocol):
-    check_choice(protocol, ["MUTAG", "PTC_MR"], ["SEP-G"], ["best", "random"])
-    check_choice(protocol, None, None, None)
+    check_choice(protocol, ["MUTAG", "PTC_MR"], ["SEP-G"], ["best", "random"], SYSTEMS_OF)
+    check_choice(protocol, None, None, None, SYSTEMS_OF)
     with pytest.raises(
         ValueError, match="Cora is for the classification of nodes, table1 is about graphs"
     ):
-        check_choice(protocol, ["Cora"], None, None)
+        check_choice(protocol, ["Cora"], None, None, SYSTEMS_OF)
     with pytest.raises(ValueError, match="unknown tree 'bset'; did you mean best"):
-        check_choice(protocol, None, None, ["bset"])
+        check_choice(protocol, None, None, ["bset"], SYSTEMS_OF)
 
 
 class TestDevice:
@@ -72,7 +72,7 @@ class TestDevice:
     def test_not_there(self, monkeypatch, device):
         monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
         with pytest.raises(
-            ValueError, match=f"device '{device}' is not there; torch sees cpu, cuda"
+            ValueError, match=f"device must be auto, cpu, cuda:0, got '{device}'"
         ):
             check_device(device)
 
@@ -112,7 +112,7 @@ class TestFolds:
         train.write_text("".join(rest))
         check_data(data, "MUTAG", [], 10)
         train.write_text("".join(rest[1:]))
-        with pytest.raises(ValueError, match=r"train_idx-1.txt is not what test_idx-1.txt leaves"):
+        with pytest.raises(ValueError, match=r"train_idx-1.txt is not the complement of test_idx-1.txt"):
             check_data(data, "MUTAG", [], 10)
 
     def test_no_files(self, data):
@@ -195,7 +195,7 @@ class TestNodeData:
 
     def test_a_graph_and_its_trees(self, tmp_path, monkeypatch):
         nodes = community_set()
-        monkeypatch.setattr("sepool_experiments.data.nodes.load_nodes", lambda root, name: nodes)
+        monkeypatch.setattr("sepool_experiments.data.checks.load_nodes", lambda root, name: nodes)
         mark = check_node_data(tmp_path, "Cora", self.units())
         assert mark == check_node_data(tmp_path, "Cora", [])
         nodes = replace(nodes, train=nodes.train[1:])
@@ -204,7 +204,7 @@ class TestNodeData:
 
     def test_a_choice_of_levels_that_cannot_be(self, tmp_path, monkeypatch):
         nodes = community_set()
-        monkeypatch.setattr("sepool_experiments.data.nodes.load_nodes", lambda root, name: nodes)
+        monkeypatch.setattr("sepool_experiments.data.checks.load_nodes", lambda root, name: nodes)
         with pytest.raises(ValueError, match="levels must be 2 or more"):
             check_node_data(tmp_path, "Cora", self.units(extra=(("levels", "2"),)))
 
@@ -232,10 +232,10 @@ class TestNodeData:
 
 
 def test_a_system_belongs_to_what_it_classifies(protocol):
-    check_choice(PROTOCOLS["table3"], ["Cora"], ["GCN", "SEP-N"], None)
+    check_choice(PROTOCOLS["table3"], ["Cora"], ["GCN", "SEP-N"], None, SYSTEMS_OF)
     with pytest.raises(ValueError, match="SEP-N classifies nodes, table1 is about graphs"):
-        check_choice(protocol, None, ["SEP-N"], None)
+        check_choice(protocol, None, ["SEP-N"], None, SYSTEMS_OF)
     with pytest.raises(ValueError, match="SEP-G classifies graphs, table3 is about nodes"):
-        check_choice(PROTOCOLS["table3"], None, ["SEP-G"], None)
+        check_choice(PROTOCOLS["table3"], None, ["SEP-G"], None, SYSTEMS_OF)
     with pytest.raises(ValueError, match="unknown system 'SEPN'; did you mean SEP-N"):
-        check_choice(PROTOCOLS["table3"], None, ["SEPN"], None)
+        check_choice(PROTOCOLS["table3"], None, ["SEPN"], None, SYSTEMS_OF)

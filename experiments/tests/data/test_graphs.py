@@ -115,7 +115,7 @@ class TestCacheOfOtherFiles:
         arrays = {**read_archive(cache, FORMAT, VERSION), "plain": np.zeros(20, np.bool_)}
         write_archive(cache, FORMAT, VERSION, arrays)
         shutil.rmtree(raw)
-        with pytest.raises(ValueError, match=r"MUTAG.npz: some edges are there in one direction"):
+        with pytest.raises(ValueError, match=r"MUTAG.npz: some edges have one direction only"):
             load_graphs(data, "MUTAG")
 
     def test_a_folder_that_cannot_be_written_to(self, data, cache, raw, monkeypatch):

@@ -33,7 +33,7 @@ def short():
 @pytest.fixture
 def fused():
     pytest.importorskip("networkx")
-    from sepool_experiments.figures.rings import Molecule
+    from sepool_experiments.figures.molecules import Molecule
 
     return Molecule.of(10, np.array(FUSED))
 

@@ -21,13 +21,13 @@ def plan(figure, out, **choice):
 def test_train_write_and_go_on(tmp_path, short, shapes, monkeypatch):
     said = []
     part = plan(short, tmp_path, datasets=["ring"], systems=["SEP", "ASAP"], seeds=1)
-    figure3.run(part, say=said.append, shapes=shapes)
+    figure3.run(part, log=said.append, shapes=shapes)
     assert len(part.todo) == 4
     assert said[0] == "1/4 ring, SEP, seeds: 1"
     assert said[1].startswith("  seed 0: MSE 0.")
     rest = plan(short, tmp_path)
     assert len(rest.units) - len(rest.todo) == 4
-    figure3.run(rest, say=said.append, shapes=shapes)
+    figure3.run(rest, log=said.append, shapes=shapes)
     rows = read_rows(tmp_path, short)
     assert len(rows) == len(rest.units)
     seen = next(row for row in rows if row.unit.system == "SEP")

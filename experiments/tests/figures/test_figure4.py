@@ -18,7 +18,7 @@ from sepool_experiments.data.graphs import load_graphs, load_trees
 from sepool_experiments.figures import figure4
 from sepool_experiments.figures.clusters import forest_labels, learn_clusters, tree_clusters
 from sepool_experiments.figures.journal import read_rows
-from sepool_experiments.figures.molecules import places_of
+from sepool_experiments.figures.molecules import Molecule, layout
 from sepool_experiments.protocols.figures import FIGURE4
 
 
@@ -30,10 +30,10 @@ def figure():
 def test_train_write_and_go_on(tmp_path, data, figure, monkeypatch):
     units = figure.units(folds=[0, 4])
     part = Plan.of(figure, [u for u in units if u.system == "MinCutPool"], tmp_path)
-    figure4.run(part, data, say=lambda text: None)
+    figure4.run(part, data, log=lambda text: None)
     rest = Plan.of(figure, units, tmp_path)
     assert len(rest.units) - len(rest.todo) == 2
-    figure4.run(rest, data, say=lambda text: None)
+    figure4.run(rest, data, log=lambda text: None)
     rows = read_rows(tmp_path, figure)
     assert len(rows) == len(units) == 2 * 2 + 9 + 1
     assert {row.measured["rings"] for row in rows} == {30}
@@ -86,7 +86,5 @@ def test_which_molecules_are_drawn(fused):
 
 
 def test_a_regular_hexagon():
-    from sepool_experiments.figures.rings import Molecule
-
-    places = places_of(Molecule.of(6, np.array([[i, (i + 1) % 6] for i in range(6)])))
+    places = layout(Molecule.of(6, np.array([[i, (i + 1) % 6] for i in range(6)])))
     assert np.allclose(np.linalg.norm(places, axis=1), 1, atol=0.05)

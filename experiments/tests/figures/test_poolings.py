@@ -8,7 +8,7 @@ import torch
 from torch_geometric.nn import TopKPooling, dense_diff_pool, dense_mincut_pool
 from torch_geometric.utils import to_dense_adj
 
-from sepool_experiments.figures.poolings import ROUND_TRIPS, Copies, SoftClusters
+from sepool_experiments.figures.poolings import POOLINGS, ReplicatedGraph, SoftClusters
 from sepool_experiments.figures.shapes import grid
 
 REPLICAS, WIDTH = 3, 8
@@ -16,7 +16,7 @@ REPLICAS, WIDTH = 3, 8
 
 @pytest.fixture
 def copies():
-    return Copies.of(grid(4).data(), REPLICAS)
+    return ReplicatedGraph.of(grid(4).data(), REPLICAS)
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def x():
 
 
 def test_copies(copies):
-    a = copies.graph.adjacency
+    a = copies.operator.adjacency
     assert copies.by_replica(copies.x).shape == (3, 16, 2)
-    assert copies.graph.node is None
+    assert copies.operator.node is None
     assert len(a.index) == 3 * (2 * 24 + 16)
     assert torch.equal(a.row // 16, a.index // 16)
     dense = torch.zeros(48, 48)
@@ -36,9 +36,9 @@ def test_copies(copies):
     assert torch.equal(dense[:16, :16], dense[16:32, 16:32])
 
 
-@pytest.mark.parametrize("name", ROUND_TRIPS)
+@pytest.mark.parametrize("name", POOLINGS)
 def test_as_many_rows_come_back(name, copies, x):
-    pool = ROUND_TRIPS[name](WIDTH, 16, REPLICAS)
+    pool = POOLINGS[name](WIDTH, 16, REPLICAS)
     back = pool(x, copies)
     assert back.shape == x.shape
     there = copies.by_replica(back).abs().sum(2) > 0
@@ -50,7 +50,7 @@ def test_as_many_rows_come_back(name, copies, x):
 
 
 def test_top_k_keeps_what_pyg_keeps(copies, x):
-    pool = ROUND_TRIPS["TopKPool"](WIDTH, 16, REPLICAS)
+    pool = POOLINGS["TopKPool"](WIDTH, 16, REPLICAS)
     back = copies.by_replica(pool(x, copies))
     edges = grid(4).data().edge_index
     for i in range(REPLICAS):
@@ -62,14 +62,14 @@ def test_top_k_keeps_what_pyg_keeps(copies, x):
 
 def test_losses_are_those_of_pyg(copies, x):
     dense = to_dense_adj(grid(4).data().edge_index)
-    diff = ROUND_TRIPS["DiffPool"](WIDTH, 16, REPLICAS)
+    diff = POOLINGS["DiffPool"](WIDTH, 16, REPLICAS)
     diff(x, copies)
-    scores = copies.by_replica(diff.conv(x, copies.graph))
+    scores = copies.by_replica(diff.conv(x, copies.operator))
     for i in range(REPLICAS):
         rows = copies.by_replica(x)[i : i + 1]
         *_, link, entropy = dense_diff_pool(rows, dense, scores[i : i + 1])
         assert torch.allclose(diff.auxiliary[i], link + entropy, atol=1e-5)
-    cut = ROUND_TRIPS["MinCutPool"](WIDTH, 16, REPLICAS)
+    cut = POOLINGS["MinCutPool"](WIDTH, 16, REPLICAS)
     cut(x, copies)
     scores = copies.by_replica(cut.linear(x))
     for i in range(REPLICAS):
@@ -79,7 +79,7 @@ def test_losses_are_those_of_pyg(copies, x):
 
 
 def test_soft_clusters_give_back_what_they_hold(copies, x):
-    cut = ROUND_TRIPS["MinCutPool"](WIDTH, 16, REPLICAS)
+    cut = POOLINGS["MinCutPool"](WIDTH, 16, REPLICAS)
     s = copies.by_replica(cut.linear(x).softmax(1))
     expected = s @ s.transpose(1, 2) @ copies.by_replica(x)
     assert torch.allclose(copies.by_replica(cut(x, copies)), expected, atol=1e-5)

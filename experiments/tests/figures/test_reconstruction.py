@@ -7,9 +7,8 @@ import pytest
 
 pytest.importorskip("torch_geometric")
 
-from sepool_experiments.figures.autoencoder import Autoencoder, make_autoencoder
 from sepool_experiments.figures.journal import by_line
-from sepool_experiments.figures.reconstruction import Reconstruction
+from sepool_experiments.figures.reconstruction import Autoencoder, Reconstruction, make_autoencoder
 from sepool_experiments.figures.shapes import pick_level
 
 

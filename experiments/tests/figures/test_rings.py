@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("networkx")
 
-from sepool_experiments.figures.rings import Molecule, count_rings, shuffled
+from sepool_experiments.figures.molecules import Molecule, count_rings, shuffled
 
 
 def test_two_fused_rings(fused):

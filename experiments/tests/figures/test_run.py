@@ -50,7 +50,7 @@ def test_figure3_and_go_on(folder):
         (["figure5"], "unknown protocol 'figure5'; did you mean figure4 or figure3"),
         (["figure3", "--datasets", "rnig"], "unknown graph 'rnig'; did you mean ring"),
         (["figure3", "--systems", "SEP-G"], "unknown system 'SEP-G'; did you mean SEP"),
-        (["figure3", "--device", "cuda:63"], "device 'cuda:63' is not there; torch sees cpu"),
+        (["figure3", "--device", "cuda:63"], "device must be auto, cpu, got 'cuda:63'"),
         (["figure4", "--datasets", "NCI1"], "unknown graph 'NCI1'"),
     ],
 )

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from sepool_experiments.protocols.choices import chosen_names, chosen_numbers
+from sepool_experiments.protocols.choices import parse_names, parse_numbers
 
 
 def test_names_and_numbers():
-    assert chosen_names(" a,b , a") == ["a", "b"]
-    assert chosen_names(" , ") is None
-    assert chosen_numbers("--seeds", "") is None
-    assert chosen_numbers("--seeds", "2,0-1,1") == [2, 0, 1]
-    assert chosen_numbers("--seeds", "4294967295-4294967295") == [4294967295]
+    assert parse_names(" a,b , a") == ["a", "b"]
+    assert parse_names(" , ") is None
+    assert parse_numbers("--seeds", "") is None
+    assert parse_numbers("--seeds", "2,0-1,1") == [2, 0, 1]
+    assert parse_numbers("--seeds", "4294967295-4294967295") == [4294967295]
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ def test_names_and_numbers():
         ("5-3", "chooses nothing"),
         (",", "chooses nothing"),
         ("10001", "chooses more than 10,000 numbers"),
-        ("0,99999999999999999999", "must stay below 4,294,967,296, got 99999999999999999999"),
+        ("0,99999999999999999999", "must be below 4,294,967,296, got 99999999999999999999"),
     ],
 )
 def test_what_cannot_be_chosen(text, message):
     with pytest.raises(ValueError, match=f"^--seeds .*{message}"):
-        chosen_numbers("--seeds", text)
+        parse_numbers("--seeds", text)

@@ -8,8 +8,8 @@ pytest.importorskip("scipy")
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.accuracy import shortfall_table
 from sepool_experiments.report.cells import cells
-from sepool_experiments.report.tables import latex, section
 from sepool_experiments.results.rows import Rows
+from sepool_experiments.tables import latex, section
 
 TABLE1 = PROTOCOLS["table1"]
 

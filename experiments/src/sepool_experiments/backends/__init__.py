@@ -1,42 +1,43 @@
-"""Engines: ways to train many units, behind one interface."""
+"""Backends that run units: lockstep replicas, a pool of processes, Ray."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
 from typing import Protocol as Interface
 
-from sepool_experiments.protocols.catalog import Protocol, system_of
+from sepool_experiments.models.catalog import system_of
+from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
-# By name instead of by class: an engine imports what it needs only where it is used.
-ENGINES = {
+# By name, because the modules import torch or Ray.
+BACKENDS = {
     "replicas": "sepool_experiments.backends.replicas:Replicas",
     "processes": "sepool_experiments.backends.processes:Processes",
     "ray": "sepool_experiments.backends.ray:Ray",
 }
+NO_RAY = "the backend ray needs Ray: pip install 'sepool-experiments[ray]'"
 Train = Callable[..., Iterable[Result]]
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to train, as far as it does not change the results.
+    """Options of a run that do not change its results.
 
     Args:
         data_root: folder of the datasets.
-        device: where to train, "cpu" or "cuda" or "cuda:1".
-        workers: processes that train at the same time, where an engine uses processes.
-        gpu_share: part of a GPU that one training takes, where an engine shares GPUs.
-        retries: how often a unit may take its process down before the run ends.
-        address: of a Ray cluster; "" is a local one.
-        trainer: the function that trains, as "module:name"; for replicas its module also has a
-            ``group_units``.
-        say: told, a line at a time, what the user should know.
+        device: device to train on, "cpu", "cuda" or "cuda:1".
+        workers: number of worker processes, or of threads on one GPU.
+        gpu_share: fraction of a GPU per training, for backends that share GPUs.
+        retries: crashes of its process that a unit survives.
+        address: address of a Ray cluster; "" for a local one.
+        trainer: the training function as "module:name"; for replicas its module also has a
+            function ``group_units``.
+        log: callback for progress messages.
     """
 
     data_root: Path
@@ -46,85 +47,79 @@ class RunOptions:
     retries: int = 3
     address: str = ""
     trainer: str = "sepool_experiments.engine.trainer:train"
-    say: Callable[[str], None] = print
+    log: Callable[[str], None] = print
 
 
-class Engine(Interface):
-    """Trains units, in any order, and hands out each result as soon as it is there."""
+class Backend(Interface):
+    """Trains units in any order and yields each result as soon as it is complete."""
 
     name: str
 
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Trains every unit once.
+        """Train every unit once.
 
         Args:
-            units: what to train.
-            protocol: the rules to train by.
-            options: where and how.
+            units: the units.
+            protocol: their rules.
+            options: options of the run.
         """
         ...
 
 
-def load(name: str) -> Any:
-    """What "module:name" stands for.
-
-    >>> load("math:sqrt")(9.0)
-    3.0
-    """
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-def engine(name: str) -> Engine:
-    """The engine of a name.
+def make_backend(name: str) -> Backend:
+    """Return the backend of a name.
 
     Raises:
-        ValueError: there is none, or what it needs is not installed.
+        ValueError: the name is unknown, or a package is missing.
     """
-    if name not in ENGINES:
-        raise ValueError(f"engine must be auto, {', '.join(ENGINES)}, got {name!r}")
+    _check_name(name)
     if name == "ray" and find_spec("ray") is None:
-        raise ValueError("the engine ray needs Ray: pip install 'sepool[ray]'")
-    made: Engine = load(ENGINES[name])()
-    return made
+        raise ValueError(NO_RAY)
+    backend: Backend = resolve_name(BACKENDS[name])()
+    return backend
 
 
-def choose(name: str, units: Sequence[Unit]) -> list[tuple[Engine, list[Unit]]]:
-    """Deals units to engines.
+def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[Backend, list[Unit]]]:
+    """Assign units to backends.
 
     Args:
-        name: of an engine, or "auto": replicas for what can train in lockstep, processes for the
-            rest.
-        units: what to train.
+        name: name of a backend, or "auto": replicas for systems that train in lockstep, processes
+            for the others.
+        units: the units.
 
     Raises:
-        ValueError: there is no such engine, or it cannot train one of the systems.
+        ValueError: the name is unknown, or the backend cannot train one of the systems.
 
     Example:
-        >>> choose("replicas", [])
+        >>> assign_units("replicas", [])
         []
-        >>> choose("magic", [])
+        >>> assign_units("magic", [])
         Traceback (most recent call last):
-        ValueError: engine must be auto, replicas, processes, ray, got 'magic'
+        ValueError: backend must be auto, replicas, processes, ray, got 'magic'
     """
-    if name != "auto" and name not in ENGINES:
-        raise ValueError(f"engine must be auto, {', '.join(ENGINES)}, got {name!r}")
-    dealt: dict[str, list[Unit]] = {}
+    if name != "auto":
+        _check_name(name)
+    assigned: dict[str, list[Unit]] = {}
     for unit in units:
         lockstep = system_of(unit).lockstep
         if name == "replicas" and not lockstep:
             raise ValueError(
-                f"{unit.system} does not train in lockstep; use --engine processes or auto"
+                f"{unit.system} does not train in lockstep; use --backend processes or auto"
             )
-        taken = name if name != "auto" else "replicas" if lockstep else "processes"
-        dealt.setdefault(taken, []).append(unit)
-    return [(engine(taken), some) for taken, some in dealt.items()]
+        backend = name if name != "auto" else "replicas" if lockstep else "processes"
+        assigned.setdefault(backend, []).append(unit)
+    return [(make_backend(backend), part) for backend, part in assigned.items()]
+
+
+def _check_name(name: str) -> None:
+    if name not in BACKENDS:
+        raise ValueError(f"backend must be auto, {', '.join(BACKENDS)}, got {name!r}")
 
 
 def train_alone(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str) -> Result:
-    """Trains one unit by itself; what a worker process of any engine runs."""
-    train: Train = load(trainer)
+    """Train one unit by itself, in a worker process of any backend."""
+    train: Train = resolve_name(trainer)
     (result,) = train([unit], protocol, Path(root), device)
     return result

@@ -1,4 +1,4 @@
-"""Trains units in a pool of processes: works for any system, and outlives a killed worker."""
+"""Training in a pool of processes, for any system; restarts after a killed worker."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 
 from sepool_experiments.backends import RunOptions, train_alone
-from sepool_experiments.protocols.catalog import Protocol
+from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
 
 class Processes:
-    """An engine with one thread a process and one unit at a time a process.
+    """Backend with one unit at a time and one thread in every process.
 
-    When a worker dies, its pool goes with it: the units in flight, one a worker, start again in a
-    new pool.
+    A dead worker breaks its pool: the running units, one a worker, restart in a new pool.
 
     Example:
         >>> Processes().name
@@ -34,45 +33,45 @@ class Processes:
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Trains every unit once.
+        """Train every unit once.
 
         Raises:
-            RuntimeError: a unit was in flight too often when a worker died.
+            RuntimeError: a unit was running too often when a worker died.
         """
         waiting = deque(units)
-        deaths: Counter[Unit] = Counter()
+        crashes: Counter[Unit] = Counter()
         while waiting:
             lost: list[Unit] = []
-            yield from self._until_a_death(waiting, lost, protocol, options)
-            deaths.update(lost)
+            yield from self._run_pool(waiting, lost, protocol, options)
+            crashes.update(lost)
             if lost:
-                options.say(f"a worker process died; {len(lost)} units start again")
-            if hopeless := [unit for unit in lost if deaths[unit] > options.retries]:
+                options.log(f"a worker process died; {len(lost)} units restart")
+            if failed := [unit for unit in lost if crashes[unit] > options.retries]:
                 raise RuntimeError(
                     f"a worker process died {options.retries + 1} times while it trained one of: "
-                    + "; ".join(map(str, hopeless))
+                    + "; ".join(map(str, failed))
                 )
             waiting.extendleft(reversed(lost))
 
-    def _until_a_death(
+    def _run_pool(
         self, waiting: deque[Unit], lost: list[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Takes units off ``waiting`` until none is left or a worker dies, with units ``lost``."""
-        flying: dict[Future[Result], Unit] = {}
+        """Train units from ``waiting``; after a crash, put the running ones into ``lost``."""
+        running: dict[Future[Result], Unit] = {}
         context = multiprocessing.get_context("spawn")
-        leash, hand = context.Pipe(duplex=False)
-        pool = ProcessPoolExecutor(options.workers, context, _start_worker, (leash,))
+        worker_end, owner_end = context.Pipe(duplex=False)
+        pool = ProcessPoolExecutor(options.workers, context, _start_worker, (worker_end,))
         try:
-            while (waiting and not lost) or flying:
-                while waiting and not lost and len(flying) < options.workers:
+            while (waiting and not lost) or running:
+                while waiting and not lost and len(running) < options.workers:
                     unit = waiting.popleft()
                     try:
                         future = pool.submit(train_alone, *_arguments(unit, protocol, options))
-                        flying[future] = unit
+                        running[future] = unit
                     except BrokenProcessPool:
                         lost.append(unit)
-                for done in wait(flying, return_when=FIRST_COMPLETED).done:
-                    unit = flying.pop(done)
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    unit = running.pop(done)
                     try:
                         result = done.result()
                     except BrokenProcessPool:
@@ -80,9 +79,9 @@ class Processes:
                     else:
                         yield result
         finally:
-            hand.close()  # nobody wants what is in flight if a training failed or the caller left
+            owner_end.close()  # ends the workers, also after an error or an early exit
             pool.shutdown(wait=True, cancel_futures=True)
-            leash.close()
+            worker_end.close()
 
 
 def _arguments(
@@ -91,15 +90,15 @@ def _arguments(
     return options.trainer, unit, protocol, str(options.data_root), options.device
 
 
-def _start_worker(leash: Connection) -> None:
-    """One thread a worker, and no worker without an owner."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is imported, which is later
+def _start_worker(worker_end: Connection) -> None:
+    """Limit a worker to one thread, and to the life of its owner."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # read by torch at its import, which is later
     os.environ["MKL_NUM_THREADS"] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer, in one line
-    threading.Thread(target=_end_with_owner, args=(leash,), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner handles Ctrl-C
+    threading.Thread(target=_end_with_owner, args=(worker_end,), daemon=True).start()
 
 
-def _end_with_owner(leash: Connection) -> None:
-    """Ends the process when the other end is let go, which a killed owner does as well."""
-    wait_for([leash])
+def _end_with_owner(worker_end: Connection) -> None:
+    """End the process when the owner closes the pipe, or is killed."""
+    wait_for([worker_end])
     os._exit(1)

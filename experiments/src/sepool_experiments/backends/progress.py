@@ -1,4 +1,4 @@
-"""What a run shows while it works: how far it is, and running means."""
+"""Progress display of a run, with running means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN_SECONDS = 30.0
 
 @dataclass
 class _Cell:
-    """A dataset and system: how much of it is done in this run, and how well."""
+    """Counts and sums of accuracies of one dataset and system."""
 
     total: int = 0
     done: int = 0
@@ -38,13 +38,13 @@ class _Cell:
         return f"{self.done:,}/{self.total:,}", val, test
 
 
-def _place(unit: Unit) -> tuple[str, str, str]:
+def _cell_key(unit: Unit) -> tuple[str, str, str]:
     return unit.dataset, unit.system, unit.tree
 
 
 @dataclass
 class Board:
-    """Counts results, a cell each for every dataset, system and tree.
+    """Counts of results by dataset, system and tree.
 
     Example:
         >>> from sepool_experiments.protocols.units import Config
@@ -62,15 +62,15 @@ class Board:
 
     def __post_init__(self) -> None:
         for unit in self.units:
-            self.cells.setdefault(_place(unit), _Cell()).total += 1
+            self.cells.setdefault(_cell_key(unit), _Cell()).total += 1
 
     def add(self, result: Result) -> None:
-        """Counts one result."""
+        """Count one result."""
         self.done += 1
-        self.cells[_place(result.unit)].add(result)
+        self.cells[_cell_key(result.unit)].add(result)
 
     def pace(self, now: float | None = None) -> str:
-        """Rate and time left, as far as they are known."""
+        """Return rate and time left, if known."""
         spent = (time.monotonic() if now is None else now) - self.start
         if not self.done or spent <= 0:
             return "time left unknown"
@@ -79,7 +79,7 @@ class Board:
         return f"{self.done / spent:.3g} a second, {clock} left"
 
     def line(self, now: float | None = None) -> str:
-        """All of it in one line, for a log."""
+        """Return the board as one line of a log."""
         means = []
         for (dataset, system, tree), cell in self.cells.items():
             if cell.done:
@@ -90,19 +90,19 @@ class Board:
         return "; ".join([head, *means[-3:]])
 
     def table(self) -> Table:
-        """Running means, a row for every cell."""
+        """Return the running means, a row for every cell."""
         table = Table(box=None, pad_edge=False)
         for title in ("dataset", "system", "tree"):
             table.add_column(title)
         for title in ("done", "val %", "test %"):
             table.add_column(title, justify="right")
-        for place, cell in self.cells.items():
-            table.add_row(*place, *cell.texts())
+        for key, cell in self.cells.items():
+            table.add_row(*key, *cell.texts())
         return table
 
 
 class _Screen:
-    """What rich draws of a board, a few times a second."""
+    """Live view of a board."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -117,27 +117,27 @@ class _Screen:
 
 @dataclass
 class Reporter:
-    """Counts results on a board and says what there is to say."""
+    """Counts results on a board and prints messages."""
 
     board: Board
     console: Console
     last: float = field(default_factory=time.monotonic)
 
-    def seen(self, result: Result) -> None:
-        """Counts a result; where nobody watches a terminal, prints a line every half minute."""
+    def add(self, result: Result) -> None:
+        """Count a result; without a terminal, print a line every half minute."""
         self.board.add(result)
         if not self.console.is_terminal and time.monotonic() - self.last >= PLAIN_SECONDS:
             self.last = time.monotonic()
-            self.say(self.board.line())
+            self.log(self.board.line())
 
-    def say(self, text: str) -> None:
-        """Prints a line above whatever is drawn."""
+    def log(self, text: str) -> None:
+        """Print a line above the live view."""
         self.console.print(text)
 
 
 @contextmanager
 def watch(units: Sequence[Unit]) -> Iterator[Reporter]:
-    """Shows how far the units are while the block runs, live if stderr is a terminal."""
+    """Show the progress of units while the block runs, live if stderr is a terminal."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     board = Board(units)
     if console.is_terminal:

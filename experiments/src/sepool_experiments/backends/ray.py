@@ -1,21 +1,22 @@
-"""Trains units on a Ray cluster."""
+"""Training on a Ray cluster."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from itertools import islice
 from typing import Any
 
 from sepool.integrations.ray import connect
 from sepool_experiments.backends import RunOptions, train_alone
-from sepool_experiments.protocols.catalog import Protocol
+from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
 
 class Ray:
-    """An engine with one Ray task a unit, some of them to a GPU; Ray repeats what a dead node had.
+    """Backend with one Ray task a unit; tasks share GPUs, and Ray repeats those of a dead node.
 
-    Every machine needs sepool and the data, under the same path.
+    Every machine needs sepool-experiments, and the data under the same path.
 
     Example:
         >>> Ray().name
@@ -27,14 +28,14 @@ class Ray:
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Trains every unit once.
+        """Train every unit once.
 
         Raises:
-            RuntimeError: a unit took its worker down too often.
+            RuntimeError: the worker of a unit died too often.
         """
         ray = connect(options.address, options.workers)
         on_gpu = options.device.startswith("cuda")
-        # Ray shows a task only the GPU that it may use, whatever its number on the machine is.
+        # A task sees only its own GPU, as number 0.
         device = "cuda" if on_gpu else options.device
         task = ray.remote(
             num_cpus=1,
@@ -43,31 +44,27 @@ class Ray:
         )(_train)
         rules, root = ray.put(protocol), str(options.data_root.resolve())
         waiting = iter(units)
-        flying: dict[Any, Unit] = {}
-        room = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)  # nobody waits for the driver
+        running: dict[Any, Unit] = {}
+        # Twice the cores, so that no core waits for the driver.
+        capacity = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
         try:
             while True:
-                for unit in _take(waiting, room - len(flying)):
-                    flying[task.remote(options.trainer, unit, rules, root, device)] = unit
-                if not flying:
+                for unit in islice(waiting, capacity - len(running)):
+                    running[task.remote(options.trainer, unit, rules, root, device)] = unit
+                if not running:
                     return
-                done, _ = ray.wait(list(flying), num_returns=1)
+                done, _ = ray.wait(list(running), num_returns=1)
                 for reference in done:
-                    yield _get(ray, reference, flying.pop(reference), options)
+                    yield _get(ray, reference, running.pop(reference), options)
         finally:
-            for reference in flying:
+            for reference in running:
                 ray.cancel(reference, force=True)
 
 
 def _train(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str) -> Result:
-    """What a task does: one unit on one thread, because the tasks share the cores."""
+    """Train one unit on one thread: tasks share the cores."""
     os.environ["OMP_NUM_THREADS"] = "1"
     return train_alone(trainer, unit, protocol, root, device)
-
-
-def _take(units: Iterator[Unit], count: int) -> Iterator[Unit]:
-    for _, unit in zip(range(count), units, strict=False):
-        yield unit
 
 
 def _get(ray: Any, reference: Any, unit: Unit, options: RunOptions) -> Result:

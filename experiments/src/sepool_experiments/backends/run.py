@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sepool_experiments.backends import RunOptions, choose
+from sepool_experiments.backends import RunOptions, assign_units
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 from sepool_experiments.results.database import Writer
@@ -69,7 +69,7 @@ def run(
     """
     check_same_data(plan.out, plan.protocol, data or {})
     done = 0
-    for chosen, units in choose(engine, plan.todo):
+    for chosen, units in assign_units(engine, plan.todo):
         info = RunInfo.now(plan.protocol, device_name(options.device), chosen.name)
         missing = {unit.key for unit in units}
         running = chosen.run(units, plan.protocol, options)

@@ -1,4 +1,4 @@
-"""A short name for what is trained on: rows of two datasets, or of two splits, never mix."""
+"""Hashes of datasets and folds, which keep rows of different data apart."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def data_mark(arrays: Iterable[NDArray[np.integer] | None]) -> str:
-    """Twelve characters that tell these arrays from others, on every machine.
-
-    Numbers count by their values, however many bytes they take.
+def fingerprint(arrays: Iterable[NDArray[np.integer] | None]) -> str:
+    """Return a hash of 12 characters, equal for equal integers of any width.
 
     Example:
-        >>> data_mark([np.array([1, 2]), None]) == data_mark([np.array([1, 2], np.uint8), None])
+        >>> fingerprint([np.array([1, 2]), None]) == fingerprint([np.array([1, 2], np.uint8), None])
         True
-        >>> data_mark([np.array([1, 2])]) == data_mark([np.array([1]), np.array([2])])
+        >>> fingerprint([np.array([1, 2])]) == fingerprint([np.array([1]), np.array([2])])
         False
     """
-    found = hashlib.blake2b(digest_size=6)
+    digest = hashlib.blake2b(digest_size=6)
     for array in arrays:
         if array is None:
-            found.update(b"none")
+            digest.update(b"none")
             continue
-        found.update(str(array.shape).encode())
-        found.update(np.ascontiguousarray(array, "<i8").data)
-    return found.hexdigest()
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array, "<i8").data)
+    return digest.hexdigest()

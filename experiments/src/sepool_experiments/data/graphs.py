@@ -1,7 +1,7 @@
-"""Datasets of graphs as flat arrays: edges, labels, folds and trees, cached beside the data.
+"""Datasets of graphs as flat arrays: edges, labels, folds and trees, with a cache.
 
-A cache (``<data>/sepool/*.npz``) is all that training needs: neither the files it was made of nor
-the compiled core, so that it can be made on one machine and used on another.
+The cache (``<data>/sepool/*.npz``) replaces the original files and the compiled core: it can be
+written on one machine and used on another.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from sepool_experiments.data.tu import TUFiles, read_numbers
 
 Ints = NDArray[np.int64]
 FORMAT, VERSION = "sepool-graph-set", 1
-_STDERR = Lock()  # one thread at a time puts it aside, or it would stay there
-BLEND = 0.5  # how much the features count in trees that see them
+_STDERR = Lock()  # two overlapping redirections would leave stderr redirected
+BLEND = 0.5  # weight of the features in trees of weighted edges
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class GraphSet:
     """A dataset for graph classification.
 
     Attributes:
-        name: what it is called.
-        nodes: how many nodes every graph has.
-        edges: every edge in both directions, row by row.
-        labels: the label of every node, or None where there are none.
-        y: the class of every graph, from 0.
+        name: name of the dataset.
+        nodes: number of nodes of every graph.
+        edges: edges in both directions, sorted by row.
+        labels: label of every node, or None.
+        y: class of every graph, from 0.
     """
 
     name: str
@@ -52,13 +52,13 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return int(self.y.max()) + 1
 
     def features(self) -> NDArray[np.float32]:
-        """One-hot node labels, where there are any, beside one-hot degrees.
+        """Return one-hot node labels, if any, concatenated with one-hot degrees.
 
-        A column is made for every label up to the highest, and for every degree that occurs.
+        There is a column for every label up to the highest, and for every degree that occurs.
         """
         start = np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
         degree = np.bincount(self.edges.row + start, minlength=int(self.nodes.sum()))
@@ -68,25 +68,25 @@ class GraphSet:
         return np.concatenate([np.eye(part.max() + 1, dtype=np.float32)[part] for part in parts], 1)
 
     def edge_arrays(self) -> list[NDArray[Any]]:
-        """Every undirected edge once, one array a graph."""
+        """Return every undirected edge once, one array a graph."""
         pairs = np.column_stack([self.edges.row, self.edges.col])
         parts = np.split(pairs, pointers(self.edges.counts)[1:-1])
         return [part[part[:, 0] < part[:, 1]] for part in parts]
 
 
 def load_graphs(root: Path, name: str) -> GraphSet:
-    """A dataset from its cache, or from its files, of which the cache is then made.
+    """Load a dataset from its cache, or from its files, and write the cache.
 
-    Where the files are there as well, a cache that was made of others is made anew.
+    A cache of other files than those in the folder is replaced.
 
     Raises:
-        ValueError: a file is wrong; it is named.
+        ValueError: a file is wrong.
     """
     path, files = root / "sepool" / f"{name}.npz", TUFiles(root / "TU" / name / "raw", name)
     cached = path.exists()
     if cached:
         arrays = read_archive(path, FORMAT, VERSION)
-        if not files.exist() or _made_of(files, path, arrays):
+        if not files.exist() or _is_current(files, path, arrays):
             return _unpack(path, arrays)
     graphs = _read(files)
     arrays = {"nodes": graphs.nodes, "y": graphs.y, **encode_edges(graphs.nodes, graphs.edges)}
@@ -94,19 +94,19 @@ def load_graphs(root: Path, name: str) -> GraphSet:
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
     path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(PermissionError) if cached else nullcontext():  # the graphs are good without it
+    with suppress(PermissionError) if cached else nullcontext():  # an old cache may be read-only
         write_archive(path, FORMAT, VERSION, arrays)
     return graphs
 
 
-def _made_of(files: TUFiles, path: Path, arrays: Arrays) -> bool:
-    """Whether a cache was made of these files.
+def _is_current(files: TUFiles, path: Path, arrays: Arrays) -> bool:
+    """Compare a cache with the files.
 
-    Older caches do not say of which they were made: all but the edges is compared.
+    Older caches have no digest of the files: their arrays are compared, except the edges.
     """
     if "raw_digest" in arrays:
-        same = str(arrays["raw_stamp"]) == files.stamp()
-        return same or str(arrays["raw_digest"]) == files.digest()
+        unchanged = str(arrays["raw_stamp"]) == files.stamp()
+        return unchanged or str(arrays["raw_digest"]) == files.digest()
     if files.newest() > path.stat().st_mtime_ns or not arrays["plain"].all():
         return False
     return all(
@@ -118,8 +118,8 @@ def _made_of(files: TUFiles, path: Path, arrays: Arrays) -> bool:
 def _unpack(path: Path, arrays: Arrays) -> GraphSet:
     if not arrays["plain"].all():
         raise ValueError(
-            f"{path}: some edges are there in one direction only; make it again, of files that "
-            "list every edge in both"
+            f"{path}: some edges have one direction only; delete it, and load files that list "
+            "every edge in both"
         )
     nodes, y = (arrays[key].astype(np.int64) for key in ("nodes", "y"))
     labels = arrays["labels"].astype(np.int64) if "labels" in arrays else None
@@ -128,7 +128,7 @@ def _unpack(path: Path, arrays: Arrays) -> GraphSet:
 
 
 def load_folds(root: Path, graphs: GraphSet, folds: int = 10) -> list[Ints]:
-    """The graphs that test in each fold: from ``<data>/splits``, or stratified draws of our own."""
+    """Return the test graphs of each fold, from ``<data>/splits`` or by a stratified split."""
     folder = root / "splits" / graphs.name
     if folder.is_dir():
         return [read_numbers(folder / f"test_idx-{k}.txt").ravel() for k in range(1, folds + 1)]
@@ -139,16 +139,16 @@ def load_folds(root: Path, graphs: GraphSet, folds: int = 10) -> list[Ints]:
 
 
 def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
-    """The trees of a dataset, from the cache or built now.
+    """Load the trees of a dataset from the cache, or build them.
 
     Args:
         root: folder of the data.
         graphs: the dataset.
         tree: "paper", "fast" or "best" (see `sepool.coding_tree`); "random" for the best trees with
-            their leaves permuted; "released" for those of torch-geometric-pool; "features" for the
-            best trees of edges that weigh more between nodes that look alike; "" for none, which is
-            a root above all nodes.
-        height: of the trees.
+            permuted leaves; "released" for the trees of torch-geometric-pool; "features" for the
+            best trees of edges weighted by the similarity of node features; "" for a root above
+            all nodes.
+        height: height of the trees.
     """
     if not tree:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
@@ -178,7 +178,7 @@ def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest
 
 
 def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:
-    """Edges with the weights of `sepool.pyg.features.cosine_weights`."""
+    """Add the weights of `sepool.pyg.features.cosine_weights` to edges."""
     parts = np.split(graphs.features(), pointers(graphs.nodes)[1:-1])
     return [
         (pairs, blend_weights(cosine_similarity(x, *pairs.T.astype(np.int64)), BLEND))
@@ -187,7 +187,7 @@ def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:
 
 
 def shuffled(forest: Forest) -> Forest:
-    """The same trees with the nodes of every graph in another order, drawn from seed 0."""
+    """Return the trees with the leaves of every graph permuted, with seed 0."""
     rng = np.random.default_rng(0)
     parent = forest.parent.copy()
     starts = pointers(forest.counts[:, :-1].sum(axis=1))
@@ -198,13 +198,13 @@ def shuffled(forest: Forest) -> Forest:
 
 @contextmanager
 def quiet(raw: Path) -> Iterator[None]:
-    """Lets PyG say what it does only where it has to download the raw files."""
+    """Silence PyG unless it has to download the raw files."""
     with _STDERR, redirect_stderr(StringIO()) if raw.is_dir() else nullcontext():
         yield
 
 
 def _read(files: TUFiles) -> GraphSet:
-    """A dataset from its files, which are downloaded where there are none."""
+    """Read a dataset from its files, downloaded if they are missing."""
     if not files.exist():
         from torch_geometric.datasets import TUDataset
 

@@ -1,6 +1,6 @@
-"""Datasets of one graph with classes of nodes: features, the public split and trees, cached.
+"""Datasets for node classification: one graph, features, the public split and trees.
 
-As with graphs, a cache (``<data>/sepool/*.npz``) is all that training needs.
+As for graphs, the cache (``<data>/sepool/*.npz``) replaces the original files.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class NodeSet:
     """A dataset for node classification.
 
     Attributes:
-        name: what it is called.
-        edges: every edge in both directions, row by row, without loops.
-        x: the features, each row divided by its sum, as is customary.
-        y: the class of every node, from 0.
-        train: the nodes that train.
-        val: the nodes that validate.
-        test: the nodes that test.
+        name: name of the dataset.
+        edges: edges in both directions, sorted by row, without self-loops.
+        x: features, each row divided by its sum.
+        y: class of every node, from 0.
+        train: training nodes.
+        val: validation nodes.
+        test: test nodes.
     """
 
     name: str
@@ -58,27 +58,27 @@ class NodeSet:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.y)
 
     @property
     def num_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return int(self.y.max()) + 1
 
 
 @dataclass(frozen=True)
 class TreeChoice:
-    """Which tree, and which of its levels.
+    """A tree and the levels to pool to.
 
     Args:
-        tree: as for `sepool_experiments.data.graphs.load_trees`, but without "features": ``blend`` and
-            ``similarity`` say more.
-        height: of the tree.
-        levels: the levels that are used, ascending; () for all.
-        blend: how much the features count in the weights of the tree's edges.
-        similarity: what the features say of an edge: "cosine", or "predicted" by a linear model of
-            the training nodes, or the same with predictions that are "spread" (see
+        tree: as for `sepool_experiments.data.graphs.load_trees`, with ``blend`` and ``similarity``
+            in place of "features".
+        height: height of the tree.
+        levels: ascending levels; () for all.
+        blend: weight of the features in the weights of the edges, from 0 to 1.
+        similarity: similarity of the ends of an edge: "cosine" of their features, "predicted" by a
+            linear model of the training nodes, or "spread" predictions (see
             `sepool.pyg.features`).
     """
 
@@ -90,7 +90,7 @@ class TreeChoice:
 
     @classmethod
     def of(cls, tree: str, config: Config) -> TreeChoice:
-        """What a configuration asks for: by default one level more than it pools, as in the paper.
+        """Return the choice of a configuration; by default one level above its blocks (the paper).
 
         >>> TreeChoice.of("best", Config(blocks=2, extra=(("levels", "2,3"), ("height", 4))))
         TreeChoice(tree='best', height=4, levels=(2, 3), blend=0.0, similarity='cosine')
@@ -107,9 +107,10 @@ class TreeChoice:
             )
         if not 1 <= highest <= height:
             raise ValueError(f"levels must be 1 to {height} (height), got {levels or highest}")
-        seen = BLEND if tree == "features" else 0.0
+        default = BLEND if tree == "features" else 0.0
         tree = "best" if tree == "features" else tree
-        blend, similarity = float(options.get("blend", seen)), options.get("similarity", "cosine")
+        blend = float(options.get("blend", default))
+        similarity = options.get("similarity", "cosine")
         if similarity not in SIMILARITIES:
             raise ValueError(
                 f"similarity must be one of {', '.join(SIMILARITIES)}, got {similarity!r}"
@@ -118,7 +119,7 @@ class TreeChoice:
 
 
 def load_nodes(root: Path, name: str) -> NodeSet:
-    """A dataset from its cache, or from PyG's files, of which the cache is then made."""
+    """Load a dataset from its cache, or with PyG, and write the cache."""
     path = root / "sepool" / f"{name}.npz"
     if path.exists():
         return _unpack(name, read_archive(path, FORMAT, VERSION))
@@ -129,7 +130,7 @@ def load_nodes(root: Path, name: str) -> NodeSet:
 
 
 def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
-    """The tree of a dataset, from the cache or built now; with all its levels."""
+    """Load the tree of a dataset from the cache, or build it, with all levels."""
     sizes = np.array([nodes.num_nodes])
     if not choice.tree:
         return Forest(np.array([[nodes.num_nodes, 1]]), np.zeros(nodes.num_nodes, np.int32))
@@ -144,23 +145,23 @@ def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
 
 
 def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | None:
-    """What the edges weigh when the tree is built; None where the features do not count.
+    """Return the edge weights of the tree; None for a blend of 0.
 
-    Rounded, so that other processors find the same weights, and with them the cached tree.
+    Rounded, so that all processors agree on the weights, and with them on the cached tree.
     """
     if not choice.blend:
         return None
     row, col = (part.astype(np.int64) for part in (nodes.edges.row, nodes.edges.col))
     if choice.similarity == "cosine":
-        found = cosine_similarity(nodes.x, row, col)
+        similarity = cosine_similarity(nodes.x, row, col)
     else:
         learned = predicted_similarity if choice.similarity == "predicted" else spread_similarity
-        found = learned(nodes.x, row, col, nodes.y, nodes.train)
-    return np.round(blend_weights(found, choice.blend) * 1024) / 1024
+        similarity = learned(nodes.x, row, col, nodes.y, nodes.train)
+    return np.round(blend_weights(similarity, choice.blend) * 1024) / 1024
 
 
 def pick_levels(forest: Forest, levels: tuple[int, ...]) -> Forest:
-    """The tree of one graph with the nodes, some of its levels, and the root.
+    """Return the tree of one graph with some of its levels, besides leaves and root.
 
     Example:
         >>> tree = Forest(np.array([[4, 3, 2, 1]]), np.array([0, 1, 2, 2, 0, 0, 1, 0, 0], np.int32))
@@ -182,7 +183,7 @@ def pick_levels(forest: Forest, levels: tuple[int, ...]) -> Forest:
 
 
 def node_data(nodes: NodeSet, forest: Forest) -> Data:
-    """The dataset as PyG has it, with its tree."""
+    """Return the dataset as a PyG ``Data`` with its tree."""
     import torch
     from torch_geometric.data import Data
 
@@ -207,7 +208,7 @@ def _build_tree(
         return shuffled(load_tree(root, nodes, best))
     if choice.tree == "released":
         if weight is not None:
-            raise ValueError("released trees do not see the features: blend must be 0")
+            raise ValueError(f"blend must be 0 for released trees, got {choice.blend}")
         from sepool.integrations.tgp import released_trees
 
         return Forest.of(released_trees([pairs], [nodes.num_nodes], choice.height))
@@ -227,14 +228,14 @@ def _read_planetoid(root: Path, name: str) -> tuple[NodeSet, dict[str, Any]]:
     row, col = data.edge_index.numpy()
     keys = np.unique((row * len(raw) + col)[row != col])
     edges = EdgeBlocks(np.array([len(keys)]), keys // len(raw), keys % len(raw))
-    where, which = np.nonzero(raw)
+    rows, columns = np.nonzero(raw)
     sets = {part: np.flatnonzero(data[f"{part}_mask"].numpy()) for part in ("train", "val", "test")}
     arrays = {
         "nodes": np.array([len(raw)]),
         "width": np.array([raw.shape[1]]),
-        "counts": np.bincount(where, minlength=len(raw)),
-        "columns": which,
-        "values": raw[where, which],
+        "counts": np.bincount(rows, minlength=len(raw)),
+        "columns": columns,
+        "values": raw[rows, columns],
         "y": data.y.numpy(),
         **sets,
         **encode_edges(np.array([len(raw)]), edges),

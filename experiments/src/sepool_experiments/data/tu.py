@@ -1,9 +1,8 @@
-"""The text files of a TU dataset: what is in them, where they are wrong, whether they have changed.
+"""Reader of the text files of a TU dataset, with errors that name file and line.
 
-``<NAME>_A.txt`` has an edge a line, in both directions, by numbers of nodes that count from 1
-through all graphs; ``_graph_indicator.txt`` has the graph of every node, from 1,
-``_graph_labels.txt`` the class of every graph, and ``_node_labels.txt``, where it is there, the
-label of every node.
+``<NAME>_A.txt`` has an edge a line, in both directions; nodes are numbered from 1 through all
+graphs. ``_graph_indicator.txt`` has the graph of every node, from 1, ``_graph_labels.txt`` the
+class of every graph, and the optional ``_node_labels.txt`` the label of every node.
 """
 
 from __future__ import annotations
@@ -12,21 +11,20 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from sepool.pyg.format import EdgeBlocks
+from sepool.pyg.format import EdgeBlocks
 
 Ints = NDArray[np.int64]
-NEEDED = ("A", "graph_indicator", "graph_labels")
+REQUIRED = ("A", "graph_indicator", "graph_labels")
 LABELS = "node_labels"
 
 
 class Nodes(NamedTuple):
-    """All of a dataset but its edges: sizes and classes of graphs, and labels of nodes."""
+    """A dataset without its edges: sizes and classes of graphs, labels of nodes."""
 
     nodes: Ints
     labels: Ints | None
@@ -38,54 +36,52 @@ class TUFiles:
     """The files of one dataset.
 
     Args:
-        folder: where they are.
-        name: of the dataset, with which their names begin.
+        folder: folder of the files.
+        name: name of the dataset and prefix of the file names.
     """
 
     folder: Path
     name: str
 
     def path(self, part: str) -> Path:
-        """The file of a part, such as "A"."""
+        """Return the file of a part, such as "A"."""
         return self.folder / f"{self.name}_{part}.txt"
 
     def exist(self) -> bool:
-        """Whether the files are there.
+        """Return True if all required files exist.
 
         Raises:
-            ValueError: only some of them are.
+            ValueError: some exist, and some do not.
         """
-        missing = [path for path in map(self.path, NEEDED) if not path.exists()]
-        if 0 < len(missing) < len(NEEDED):
-            raise ValueError(
-                f"{missing[0]} is missing; put it beside the other files of {self.name}"
-            )
+        missing = [path for path in map(self.path, REQUIRED) if not path.exists()]
+        if 0 < len(missing) < len(REQUIRED):
+            raise ValueError(f"{missing[0]} is missing; copy it to the other files of {self.name}")
         return not missing
 
     def stamp(self) -> str:
-        """Names, sizes and times of the files: a quick look at whether they are as before."""
-        found = ((path.name, path.stat()) for path in self._paths())
-        return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in found)
+        """Return names, sizes and times of the files, a cheap test for changes."""
+        stats = ((path.name, path.stat()) for path in self._paths())
+        return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in stats)
 
     def digest(self) -> str:
-        """A name for what is in the files, which copies of them share."""
-        found = hashlib.blake2b(digest_size=16)
+        """Return a hash of names and contents of the files."""
+        digest = hashlib.blake2b(digest_size=16)
         for path in self._paths():
-            found.update(f"{path.name} {path.stat().st_size}\n".encode())
+            digest.update(f"{path.name} {path.stat().st_size}\n".encode())
             with open(path, "rb") as file:
                 while block := file.read(1 << 20):
-                    found.update(block)
-        return found.hexdigest()
+                    digest.update(block)
+        return digest.hexdigest()
 
     def newest(self) -> int:
-        """When the last of the files was written, in nanoseconds."""
+        """Return the time of the last change, in nanoseconds."""
         return max(path.stat().st_mtime_ns for path in self._paths())
 
     def read_nodes(self) -> Nodes:
-        """Reads all files but that of the edges.
+        """Read all files except the edges.
 
         Raises:
-            ValueError: a file is wrong; it is named.
+            ValueError: a file is wrong.
         """
         owners, classes = self.path("graph_indicator"), self.path("graph_labels")
         owner = read_numbers(owners, ",", 1)[:, 0]
@@ -96,36 +92,35 @@ class TUFiles:
                 "1, 2, 3, ..., and nodes sorted by them"
             )
         nodes = np.bincount(owner)[1:]
-        known = read_numbers(classes, ",", 1)[:, 0]
-        if len(known) != len(nodes):
-            raise ValueError(f"{classes} has {len(known)} classes, {owners} {len(nodes)} graphs")
-        return Nodes(nodes, self._read_labels(len(owner)), np.unique(known, return_inverse=True)[1])
+        values = read_numbers(classes, ",", 1)[:, 0]
+        if len(values) != len(nodes):
+            raise ValueError(f"{classes} has {len(values)} classes, {owners} {len(nodes)} graphs")
+        y = np.unique(values, return_inverse=True)[1]
+        return Nodes(nodes, self._read_labels(len(owner)), y)
 
     def read_edges(self, nodes: Ints) -> EdgeBlocks:
-        """Reads the edges of graphs of these sizes: in order, each once, and without loops.
+        """Read the edges of graphs of these sizes, sorted, without duplicates and self-loops.
 
         Raises:
-            ValueError: an edge leaves its graph, or is there in one direction only.
+            ValueError: an edge joins two graphs, or is listed in one direction only.
         """
-        from sepool.pyg.format import EdgeBlocks  # needs torch, which the command line does not
-
         path, total = self.path("A"), int(nodes.sum())
         pairs = read_numbers(path, ",", 2) - 1
         outside = ((pairs < 0) | (pairs >= total)).any(axis=1)
         if outside.any():
             edge = _edge(*pairs[outside.argmax()])
-            raise ValueError(f"{path}: the edge {edge} has no such node; they are 1 to {total}")
+            raise ValueError(f"{path}: edge {edge}: nodes must be 1 to {total}")
         owner = np.repeat(np.arange(len(nodes)), nodes)
         row, col = pairs.T
         if (across := owner[row] != owner[col]).any():
-            which = across.argmax()
-            graphs = " and ".join(str(owner[end] + 1) for end in pairs[which])
+            first = across.argmax()
+            graphs = " and ".join(str(owner[end] + 1) for end in pairs[first])
             raise ValueError(
-                f"{path}: the edge {_edge(*pairs[which])} leaves its graph: its ends are in the "
-                f"graphs {graphs} of {self.name}"
+                f"{path}: edge {_edge(*pairs[first])} joins the graphs {graphs} of {self.name}; "
+                "both ends must be in one graph"
             )
         keys = np.sort((row * total + col)[row != col])
-        keys = keys[np.diff(keys, prepend=-1) != 0]  # np.unique is a hundred times slower here
+        keys = keys[np.diff(keys, prepend=-1) != 0]  # np.unique hashes: a hundred times slower
         row, col = keys // total, keys % total
         self._check_both_ways(row, col, total)
         counts = np.bincount(owner[row], minlength=len(nodes))
@@ -133,7 +128,7 @@ class TUFiles:
         return EdgeBlocks(counts, row - start, col - start)
 
     def _paths(self) -> list[Path]:
-        paths = [self.path(part) for part in (*NEEDED, LABELS)]
+        paths = [self.path(part) for part in (*REQUIRED, LABELS)]
         return [path for path in paths if path.exists()]
 
     def _read_labels(self, count: int) -> Ints | None:
@@ -148,53 +143,53 @@ class TUFiles:
         return labels
 
     def _check_both_ways(self, row: Ints, col: Ints, total: int) -> None:
-        there, back = row * total + col, col * total + row
-        if np.array_equal(there, np.sort(back)):
+        forward, backward = row * total + col, col * total + row
+        if np.array_equal(forward, np.sort(backward)):
             return
-        which = np.isin(there, back, invert=True).argmax()
-        edge, other = _edge(row[which], col[which]), _edge(col[which], row[which])
+        first = np.isin(forward, backward, invert=True).argmax()
+        edge, reverse = _edge(row[first], col[first]), _edge(col[first], row[first])
         raise ValueError(
-            f"{self.path('A')}: the edge {edge} of {self.name} is there in one direction only; "
-            f"every edge needs both, here also {other}"
+            f"{self.path('A')}: edge {edge} of {self.name} is listed in one direction only; add "
+            f"the reverse, {reverse}"
         )
 
 
-def read_numbers(path: Path, between: str | None = None, columns: int | None = None) -> Ints:
-    """The whole numbers of a text file, a row a line.
+def read_numbers(path: Path, delimiter: str | None = None, columns: int | None = None) -> Ints:
+    """Read the integers of a text file, one row a line.
 
     Args:
         path: the file.
-        between: what is between two numbers of a line; blanks by default.
-        columns: how many a line has; any number, but the same in all, by default.
+        delimiter: separator of the numbers of a line; whitespace by default.
+        columns: numbers a line; by default any number, equal in all lines.
 
     Raises:
-        ValueError: there is something else in the file, or nothing.
+        ValueError: the file is empty, or has other contents.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an empty file, a fraction
-            found = np.loadtxt(path, np.int64, None, between, ndmin=2, encoding="utf-8")
+            warnings.simplefilter("error")  # empty files and fractions
+            numbers = np.loadtxt(path, np.int64, None, delimiter, ndmin=2, encoding="utf-8")
     except (ValueError, Warning) as error:
-        raise ValueError(_complaint(path, between, str(error))) from None
-    if columns is not None and found.shape[1] != columns:
-        raise ValueError(f"{path}: numbers a line: expected {columns}, got {found.shape[1]}")
-    return found
+        raise ValueError(_describe_error(path, delimiter, str(error))) from None
+    if columns is not None and numbers.shape[1] != columns:
+        raise ValueError(f"{path}: numbers a line: expected {columns}, got {numbers.shape[1]}")
+    return numbers
 
 
-def _complaint(path: Path, between: str | None, otherwise: str) -> str:
-    """What is wrong with a file of numbers, and where."""
+def _describe_error(path: Path, delimiter: str | None, default: str) -> str:
+    """Name the first line of a file that is not a list of integers."""
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     if not any(line.strip() for line in lines):
         return f"{path} is empty; expected a whole number a line"
-    for place, line in enumerate(lines, start=1):
-        for word in line.split(between) if line.strip() else ():
+    for number, line in enumerate(lines, start=1):
+        for word in line.split(delimiter) if line.strip() else ():
             try:
                 int(word)
             except ValueError:
-                return f"{path}:{place}: expected a whole number, got {word.strip()[:40]!r}"
-    return f"{path}: {otherwise}"
+                return f"{path}:{number}: expected a whole number, got {word.strip()[:40]!r}"
+    return f"{path}: {default}"
 
 
 def _edge(first: int, second: int) -> str:
-    """An edge as the file has it."""
+    """An edge with the file's numbers of nodes, from 1."""
     return f"{first + 1}, {second + 1}"

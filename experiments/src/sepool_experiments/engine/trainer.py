@@ -17,8 +17,9 @@ from sepool_experiments.engine.descent import Descent
 from sepool_experiments.engine.lockstep import Lockstep, Split
 from sepool_experiments.engine.node_trainer import group_node_units, make_node_lockstep
 from sepool_experiments.layers.convs import CONVS
-from sepool_experiments.models.systems import HEIGHT, LAYERS, SYSTEMS
-from sepool_experiments.protocols.catalog import Protocol, system_of
+from sepool_experiments.models.catalog import system_of
+from sepool_experiments.models.systems import LAYERS, SYSTEMS
+from sepool_experiments.protocols.protocol import HEIGHT, Protocol
 from sepool_experiments.protocols.units import Config, Result, Unit
 
 

@@ -1,5 +1,5 @@
-"""The paper's pictures, made again from trainings: what pooling keeps of a graph.
+"""Figures of the paper: reconstruction after pooling, and clusters of molecules.
 
-`figure3` rebuilds a ring and a grid from what is left after pooling; `figure4` looks at the rings
-of molecules. The command is ``sepool reproduce figure3``.
+`figure3` reconstructs a ring and a grid from pooled features; `figure4` counts the rings of
+molecules inside clusters. The command is ``sepool reproduce figure3``.
 """

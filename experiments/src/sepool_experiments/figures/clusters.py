@@ -1,4 +1,4 @@
-"""The clusters of the first pooling: of trained models, and of coding trees."""
+"""Clusters of the first pooling, of trained models and of coding trees."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from sepool_experiments.protocols.units import Result, Unit
 Labels = NDArray[np.int64]
 
 
-class Watched(Lockstep):
-    """`Lockstep` that says, of every replica that stops, where its best weights put the nodes."""
+class ClusterLockstep(Lockstep):
+    """`Lockstep` with the clusters of every finished replica, under its best weights."""
 
     def __init__(self, *args: Any) -> None:
         self.labels: dict[str, Labels] = {}
@@ -36,25 +36,25 @@ class Watched(Lockstep):
     def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
         now = self.weights.clone()
         self.weights.copy_(self.best)
-        found = self.assign()
+        labels = self.assign()
         self.weights.copy_(now)
-        self.labels.update((unit.key, found[i]) for i, unit in enumerate(self.units) if over[i])
+        self.labels.update((unit.key, labels[i]) for i, unit in enumerate(self.units) if over[i])
         return super()._finish(over, epoch, share)
 
     def assign(self) -> Labels:
-        """The most likely cluster of every node of the dataset, one row a replica."""
+        """Return the most likely cluster of every node of the dataset, one row a replica."""
         self.model.eval()
         ids = torch.arange(self.store.num_graphs, device=self.device).repeat(len(self.units), 1)
         with torch.no_grad():
             batch = self.store.batch(ids, self.store.shape(ids))
             scores = first_scores(self.model, batch)
-        nodes = int(self.store.graphs.nodes.sum())  # padding lies behind them
+        nodes = int(self.store.graphs.nodes.sum())  # the rest is padding
         best = scores.view(len(ids), -1, scores.size(1))[:, :nodes].argmax(2)
         return np.asarray(best.cpu().numpy(), np.int64)
 
 
 def first_scores(model: DiffPool | MinCutPool, batch: Batch) -> Tensor:
-    """What the first assignment is the softmax of, for every node of a batch."""
+    """Return the logits of the first assignment, for every node of a batch."""
     assign, _ = model.assigns
     if isinstance(model, DiffPool):
         return start(assign, batch, relu=False)
@@ -64,23 +64,23 @@ def first_scores(model: DiffPool | MinCutPool, batch: Batch) -> Tensor:
 def learn_clusters(
     units: Sequence[Unit], protocol: Protocol, root: Path, device: str
 ) -> Iterator[tuple[Result, Labels]]:
-    """Trains classifiers, and gives the first clusters of each with its result."""
+    """Train classifiers, and yield each result with the clusters of the first pooling."""
     plain = make_lockstep(units, protocol, root, device)
     assert isinstance(plain, Lockstep)
-    watched = Watched(plain.units, plain.protocol, plain.store, plain.split, plain.build)
-    for result in watched.run():
-        yield result, watched.labels.pop(result.unit.key)
+    lockstep = ClusterLockstep(plain.units, plain.protocol, plain.store, plain.split, plain.build)
+    for result in lockstep.run():
+        yield result, lockstep.labels.pop(result.unit.key)
 
 
 def tree_clusters(
     root: Path, graphs: GraphSet, tree: str, height: int = 3, level: int = 1
 ) -> Labels:
-    """The cluster of every node of a dataset on one level of its trees."""
+    """Return the cluster of every node of a dataset on one level of its trees."""
     return forest_labels(load_trees(root, graphs, tree, height), level)
 
 
 def forest_labels(forest: Forest, level: int = 1) -> Labels:
-    """The cluster of every leaf on a level, graph after graph; numbers are those in its tree.
+    """Return the cluster of every leaf on a level, numbered within its tree.
 
     Example:
         >>> forest = Forest(np.array([[3, 2, 1]]), np.array([0, 1, 1, 0, 0], np.int32))
@@ -88,11 +88,11 @@ def forest_labels(forest: Forest, level: int = 1) -> Labels:
         (array([0, 1, 1]), array([0, 0, 0]))
     """
     starts = pointers(forest.counts[:, :-1].sum(axis=1))
-    found = []
+    parts = []
     for begin, counts in zip(starts, forest.counts, strict=False):
         ends = begin + pointers(counts[:-1])
         labels = np.arange(counts[0])
         for i in range(level):
             labels = forest.parent[ends[i] : ends[i + 1]][labels]
-        found.append(labels.astype(np.int64))
-    return np.concatenate(found)
+        parts.append(labels.astype(np.int64))
+    return np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""Figures 3, A.2 and A.3: a ring and a grid, rebuilt from what pooling leaves of them."""
+"""Figures 3, A.2 and A.3: a ring and a grid, reconstructed from pooled features."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_ar
 from sepool_experiments.figures.reconstruction import Rebuilt, Reconstruction
 from sepool_experiments.figures.shapes import SHAPES, Shape
 from sepool_experiments.protocols.figures import Figure
-from sepool_experiments.report.tables import MISSING, write_table
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.run_info import RunInfo
+from sepool_experiments.tables import MISSING, write_table
 
-MARGIN = 0.12  # of the width of the original, around it
+MARGIN = 0.12  # around the original, relative to its width
 Shapes = dict[str, Shape]
 
 
 def run(
     plan: Plan,
     device: str = "cpu",
-    say: Callable[[str], None] = print,
+    log: Callable[[str], None] = print,
     shapes: Shapes | None = None,
 ) -> None:
-    """Trains what is left of a plan; every result is written as it comes.
+    """Train the missing units of a plan, and save every result at once.
 
     Args:
-        plan: what to train and where to write.
-        device: where to train.
-        say: told, a line at a time, how far it is.
-        shapes: other graphs than the usual ones, by name.
+        plan: the units, and the folder of the results.
+        device: device to train on.
+        log: callback for progress messages.
+        shapes: graphs by name, in place of the default ones.
     """
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
     with Writer(plan.out, plan.protocol, info) as writer:
         for number, units in enumerate(groups, 1):
             unit = units[0]
-            say(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, seeds: {len(units)}")
+            log(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, seeds: {len(units)}")
             shape = (shapes or {}).get(unit.dataset) or SHAPES[unit.dataset]()
-            for found in Reconstruction(units, plan.protocol, shape, device).rebuilt():
-                if found.unit.seed == 0:
-                    keep_array(plan.out, plan.protocol, found.unit, found.points)
-                writer.add_measured(found.unit, measured(found))
-                say(f"  seed {found.unit.seed}: MSE {found.mse:.3g}, {found.epochs:,} epochs")
+            for result in Reconstruction(units, plan.protocol, shape, device).rebuilt():
+                if result.unit.seed == 0:
+                    keep_array(plan.out, plan.protocol, result.unit, result.points)
+                writer.add_measured(result.unit, measured(result))
+                log(f"  seed {result.unit.seed}: MSE {result.mse:.3g}, {result.epochs:,} epochs")
 
 
-def measured(found: Rebuilt) -> dict[str, Any]:
-    """What a row says of a training."""
+def measured(result: Rebuilt) -> dict[str, Any]:
+    """Return the measured values of a row."""
     row: dict[str, Any] = {
-        "epochs": found.epochs,
-        "best_epoch": found.best_epoch,
-        "mse": float(f"{found.mse:.6g}") if np.isfinite(found.mse) else None,
-        "seconds": round(found.seconds, 3),
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "mse": float(f"{result.mse:.6g}") if np.isfinite(result.mse) else None,
+        "seconds": round(result.seconds, 3),
     }
-    if found.pick is not None:
-        tree, level = found.pick
-        row.update(height=tree.height, level=level, clusters=found.pick.clusters)
+    if result.pick is not None:
+        tree, level = result.pick
+        row.update(height=tree.height, level=level, clusters=result.pick.clusters)
     return row
 
 
 def write(out: Path, figure: Figure, shapes: Shapes | None = None) -> list[Path]:
-    """Writes the table and draws the picture, from the rows and what was kept with them."""
+    """Write the table and draw the picture, from the rows and their arrays."""
     rows = read_rows(out, figure)
     folder = out / figure.name
     paths = write_table(table(figure, rows), folder)
@@ -83,20 +83,20 @@ def write(out: Path, figure: Figure, shapes: Shapes | None = None) -> list[Path]
 
 
 def draw(out: Path, figure: Figure, rows: Sequence[Row], shapes: Shapes | None = None) -> Any:
-    """The original and the reconstructions of seed 0, the mean error over seeds below each."""
+    """Draw the original and the reconstructions of seed 0, with the mean error over seeds."""
     graphs = figure.datasets
     drawn = new_figure(1.75 * (1 + len(figure.systems)), 2.0 * len(graphs) + 0.2)
     axes = drawn.subplots(len(graphs), 1 + len(figure.systems), squeeze=False)
     drawn.subplots_adjust(left=0.01, right=0.99, bottom=0.06, top=0.93, wspace=0.06, hspace=0.12)
     for graph, line in zip(graphs, axes, strict=True):
         shape = (shapes or {}).get(graph) or SHAPES[graph]()
-        kept = kept_arrays(out, figure, graph)
+        points = kept_arrays(out, figure, graph)
         panel(line[0], shape, shape.points)
         for axis, system in zip(line[1:], figure.systems, strict=True):
-            unit = figure.units([graph], [system])[0]  # seed 0, as usual
-            found = rows_of(rows, line_name(unit), graph)
-            panel(axis, shape, kept.get(unit.key))
-            text = _power(errors_of(found).mean()) if found else MISSING
+            unit = figure.units([graph], [system])[0]  # seed 0, first configuration
+            cell = rows_of(rows, line_name(unit), graph)
+            panel(axis, shape, points.get(unit.key))
+            text = _format_error(errors_of(cell).mean()) if cell else MISSING
             axis.set_xlabel(text, fontsize=9, color=INK, labelpad=3)
     for axis, title in zip(axes[0], ("original", *figure.systems), strict=True):
         axis.set_title(title, fontsize=11, color=INK)
@@ -104,11 +104,11 @@ def draw(out: Path, figure: Figure, rows: Sequence[Row], shapes: Shapes | None =
 
 
 def panel(axis: Axes, shape: Shape, points: NDArray[np.float32] | None) -> None:
-    """A graph with its nodes at these points; the view is always that of the original."""
+    """Draw a graph with nodes at these points, on the axes of the original."""
     low, high = shape.points.min(0), shape.points.max(0)
-    room = MARGIN * (high - low)
-    axis.set_xlim(low[0] - room[0], high[0] + room[0])
-    axis.set_ylim(low[1] - room[1], high[1] + room[1])
+    margin = MARGIN * (high - low)
+    axis.set_xlim(low[0] - margin[0], high[0] + margin[0])
+    axis.set_ylim(low[1] - margin[1], high[1] + margin[1])
     axis.set_aspect("equal")
     axis.set_xticks([])
     axis.set_yticks([])
@@ -117,27 +117,27 @@ def panel(axis: Axes, shape: Shape, points: NDArray[np.float32] | None) -> None:
     if points is None:
         axis.text(0.5, 0.5, MISSING, transform=axis.transAxes, ha="center", color=GREY)
         return
-    many = len(points) > 400  # as pixels, or the SVG file is large
+    large = len(points) > 400  # rasterized to keep the SVG file small
     lines = LineCollection(list(points[shape.edges]), colors=GREY, linewidths=0.4)
-    lines.set_rasterized(many)
+    lines.set_rasterized(large)
     axis.add_collection(lines)
-    style: dict[str, Any] = {"s": 3 if many else 4, "linewidths": 0, "zorder": 2}
-    axis.scatter(points[:, 0], points[:, 1], c=_hues(shape), rasterized=many, **style)
+    style: dict[str, Any] = {"s": 3 if large else 4, "linewidths": 0, "zorder": 2}
+    axis.scatter(points[:, 0], points[:, 1], c=_hues(shape), rasterized=large, **style)
 
 
 def _hues(shape: Shape) -> NDArray[np.float64]:
-    """A colour for every node, by the place that it has in the original."""
+    """Return a colour for every node, by its position in the original."""
     low, high = shape.points.min(0), shape.points.max(0)
     x, y = (2 * (shape.points - low) / (high - low) - 1).T
     hue = (np.arctan2(y, x) / (2 * np.pi)) % 1
-    far = np.clip(np.hypot(x, y), 0, 1)
-    return np.asarray(hsv_to_rgb(np.column_stack([hue, 0.25 + 0.6 * far, 0.45 + 0.4 * far])))
+    radius = np.clip(np.hypot(x, y), 0, 1)
+    return np.asarray(hsv_to_rgb(np.column_stack([hue, 0.25 + 0.6 * radius, 0.45 + 0.4 * radius])))
 
 
-def _power(value: float) -> str:
-    """A number as people write it.
+def _format_error(value: float) -> str:
+    """Format an error with a power of ten.
 
-    >>> _power(0.000123)
+    >>> _format_error(0.000123)
     'MSE $1.2\\\\times10^{-4}$'
     """
     if not np.isfinite(value):

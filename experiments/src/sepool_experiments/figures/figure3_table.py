@@ -1,4 +1,4 @@
-"""The table of figure 3: how far from the original the reconstructions are."""
+"""Table of figure 3: errors of the reconstructions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sepool_experiments.figures.journal import Row, by_line
 from sepool_experiments.protocols.figures import MSE_ALONE, Figure
 from sepool_experiments.protocols.units import Unit
-from sepool_experiments.report.tables import MISSING, Record, Table
+from sepool_experiments.tables import MISSING, Record, Table
 
 
 def line_name(unit: Unit) -> str:
-    """What a line of the table is called.
+    """Return the name of a unit's line in the table.
 
     >>> from sepool_experiments.protocols.figures import FIGURE3
     >>> [line_name(group[0]) for group in by_line(FIGURE3.units(["ring"], ["DiffPool", "SEP"]))]
@@ -25,20 +25,20 @@ def line_name(unit: Unit) -> str:
 
 
 def table(figure: Figure, rows: Sequence[Row]) -> Table:
-    """The errors of every system on every graph."""
+    """Return the errors of every system on every graph."""
     lines: list[tuple[str, ...]] = []
     records: list[Record] = []
     for name in dict.fromkeys(line_name(units[0]) for units in by_line(figure.units())):
         cells = [rows_of(rows, name, graph) for graph in figure.datasets]
-        lines.append((name, *(text for mine in cells for text in _texts(mine, figure.seeds))))
-        for graph, mine in zip(figure.datasets, cells, strict=True):
-            errors = errors_of(mine)
-            record: Record = {"graph": graph, "system": name, "trainings": len(mine)}
-            record["mse"] = float(errors.mean()) if len(mine) else np.nan
-            record["mse_std"] = float(errors.std(ddof=1)) if len(mine) > 1 else np.nan
-            record["mse_least"] = float(errors.min()) if len(mine) else np.nan
+        lines.append((name, *(text for cell in cells for text in _texts(cell, figure.seeds))))
+        for graph, cell in zip(figure.datasets, cells, strict=True):
+            errors = errors_of(cell)
+            record: Record = {"graph": graph, "system": name, "trainings": len(cell)}
+            record["mse"] = float(errors.mean()) if len(cell) else np.nan
+            record["mse_std"] = float(errors.std(ddof=1)) if len(cell) > 1 else np.nan
+            record["mse_least"] = float(errors.min()) if len(cell) else np.nan
             for key in ("height", "level", "clusters"):
-                record[key] = mine[0].measured.get(key) if mine else None
+                record[key] = cell[0].measured.get(key) if cell else None
             records.append(record)
     titles = [title for graph in figure.datasets for title in (graph, f"{graph}, least")]
     return Table(
@@ -59,12 +59,12 @@ def table(figure: Figure, rows: Sequence[Row]) -> Table:
 
 
 def rows_of(rows: Sequence[Row], name: str, graph: str) -> list[Row]:
-    """The rows of one line on one graph."""
+    """Return the rows of one line on one graph."""
     return [row for row in rows if row.unit.dataset == graph and line_name(row.unit) == name]
 
 
 def errors_of(rows: Sequence[Row]) -> NDArray[np.float64]:
-    """Mean square errors; NaN where a training ended in nothing finite."""
+    """Return mean squared errors; NaN for diverged trainings."""
     return np.array([row.measured["mse"] for row in rows], float)
 
 
@@ -79,7 +79,7 @@ def _texts(rows: Sequence[Row], seeds: int) -> tuple[str, str]:
 
 def _levels(rows: Sequence[Row]) -> str:
     texts = {}
-    for unit, seen in ((row.unit, row.measured) for row in rows if "level" in row.measured):
-        place = f"level {seen['level']} of height {seen['height']}, {seen['clusters']} clusters"
-        texts[f"{line_name(unit)} on the {unit.dataset}"] = place
-    return "; ".join(f"{name} {place}" for name, place in texts.items()) or MISSING
+    for unit, row in ((row.unit, row.measured) for row in rows if "level" in row.measured):
+        text = f"level {row['level']} of height {row['height']}, {row['clusters']} clusters"
+        texts[f"{line_name(unit)} on the {unit.dataset}"] = text
+    return "; ".join(f"{name} {text}" for name, text in texts.items()) or MISSING

@@ -1,4 +1,4 @@
-"""Figure 4: clusters of molecules after the first pooling, and how many rings stay whole."""
+"""Figure 4: clusters of molecules after the first pooling, and the share of whole rings."""
 
 from __future__ import annotations
 
@@ -17,28 +17,33 @@ from sepool_experiments.data.graphs import GraphSet, load_graphs
 from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters
 from sepool_experiments.figures.figure4_table import line_name, mean_of, table
 from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays, read_rows
-from sepool_experiments.figures.molecules import draw_molecule
-from sepool_experiments.figures.rings import Molecule, RingCount, count_rings, shuffled
+from sepool_experiments.figures.molecules import (
+    Molecule,
+    RingCount,
+    count_rings,
+    draw_molecule,
+    shuffled,
+)
 from sepool_experiments.protocols.figures import ONE_CLUSTER, TREE_SYSTEM, Figure
 from sepool_experiments.protocols.units import Unit
-from sepool_experiments.report.tables import MISSING, write_table
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.run_info import RunInfo
+from sepool_experiments.tables import MISSING, write_table
 
-SHOWN = (2, 3, 4)  # molecules with so many rings are drawn
+SHOWN = (2, 3, 4)  # numbers of rings of the drawn molecules
 DRAWS = 20
-CHANCE = ("whole", "bonds", "match")  # what is also said of atoms at random places
+CHANCE = ("whole", "bonds", "match")  # also measured after permuting the atoms
 LETTERS = ("Br", "Cl", "C", "F", "I", "N", "O")  # of MUTAG's node labels
 
 
-def run(plan: Plan, root: Path, device: str = "cpu", say: Callable[[str], None] = print) -> None:
-    """Finds the clusters that are not there yet; every result is written as it comes.
+def run(plan: Plan, root: Path, device: str = "cpu", log: Callable[[str], None] = print) -> None:
+    """Compute the missing clusters of a plan, and save every result at once.
 
     Args:
-        plan: what to find and where to write.
+        plan: the units, and the folder of the results.
         root: folder of the data.
-        device: where to train.
-        say: told, a line at a time, how far it is.
+        device: device to train on.
+        log: callback for progress messages.
     """
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
@@ -47,53 +52,53 @@ def run(plan: Plan, root: Path, device: str = "cpu", say: Callable[[str], None] 
             unit = units[0]
             graphs = load_graphs(root, unit.dataset)
             molecules = molecules_of(graphs)
-            say(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, models: {len(units)}")
+            log(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, models: {len(units)}")
             if unit.system in (TREE_SYSTEM, ONE_CLUSTER):
                 extra: dict[str, Any] = dict(unit.config.extra)
                 labels = np.zeros(graphs.nodes.sum(), np.int64)
                 if unit.system == TREE_SYSTEM:
                     labels = tree_clusters(root, graphs, unit.tree, **extra)
-                _note(writer, plan, unit, molecules, labels, {}, say)
+                _add(writer, plan, unit, molecules, labels, {}, log)
                 continue
             for result, labels in learn_clusters(units, plan.protocol, root, device):
                 more = {"epochs": result.epochs, "test_accuracy": round(result.test_accuracy, 6)}
-                _note(writer, plan, result.unit, molecules, labels, more, say)
+                _add(writer, plan, result.unit, molecules, labels, more, log)
 
 
-def _note(
+def _add(
     writer: Writer,
     plan: Plan,
     unit: Unit,
     molecules: Sequence[Molecule],
     labels: Labels,
     more: dict[str, Any],
-    say: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> None:
-    mine = split(molecules, labels)
-    count = count_rings(molecules, mine)
-    mixed = [count_rings(molecules, shuffled(mine, seed)) for seed in range(DRAWS)]
+    clusters = split(molecules, labels)
+    count = count_rings(molecules, clusters)
+    permuted = [count_rings(molecules, shuffled(clusters, seed)) for seed in range(DRAWS)]
     if unit.fold == unit.seed == 0:
         keep_array(plan.out, plan.protocol, unit, labels)
     numbers = {name: round(value, 6) for name, value in asdict(count).items()}
     for name in CHANCE:
-        numbers[f"{name}_by_chance"] = round(np.mean([getattr(one, name) for one in mixed]), 6)
+        numbers[f"{name}_by_chance"] = round(np.mean([getattr(c, name) for c in permuted]), 6)
     writer.add_measured(unit, {**numbers, **more})
-    say(f"  fold {unit.fold}, seed {unit.seed}: {count.whole:.1%} of {count.rings:,} rings whole")
+    log(f"  fold {unit.fold}, seed {unit.seed}: {count.whole:.1%} of {count.rings:,} rings whole")
 
 
 def molecules_of(graphs: GraphSet) -> list[Molecule]:
-    """The molecules of a dataset."""
+    """Return the molecules of a dataset."""
     bonds = graphs.edge_arrays()
     return [Molecule.of(int(n), pairs) for n, pairs in zip(graphs.nodes, bonds, strict=True)]
 
 
 def split(molecules: Sequence[Molecule], values: NDArray[Any]) -> list[NDArray[Any]]:
-    """Values of all atoms, molecule by molecule."""
+    """Split values of all atoms by molecule."""
     return np.split(values, np.cumsum([molecule.atoms for molecule in molecules])[:-1])
 
 
 def write(out: Path, figure: Figure, root: Path) -> list[Path]:
-    """Writes the table and draws the picture, from the rows and what was kept with them."""
+    """Write the table and draw the picture, from the rows and their arrays."""
     rows = read_rows(out, figure)
     folder = out / figure.name
     paths = write_table(table(figure, rows), folder)
@@ -105,32 +110,32 @@ def write(out: Path, figure: Figure, root: Path) -> list[Path]:
 
 
 def chosen(molecules: Sequence[Molecule]) -> list[int]:
-    """The molecules that are drawn: for each number of rings, the first of the usual size."""
-    found = []
+    """Return the molecules to draw: for each number of rings, the first of median size."""
+    indices = []
     for rings in SHOWN:
-        some = [i for i, molecule in enumerate(molecules) if len(molecule.rings) == rings]
-        if some:
-            usual = np.median([molecules[i].atoms for i in some])
-            found.append(min(some, key=lambda i: (abs(molecules[i].atoms - usual), i)))
-    return found
+        candidates = [i for i, molecule in enumerate(molecules) if len(molecule.rings) == rings]
+        if candidates:
+            median = np.median([molecules[i].atoms for i in candidates])
+            indices.append(min(candidates, key=lambda i: (abs(molecules[i].atoms - median), i)))
+    return indices
 
 
 def draw(out: Path, figure: Figure, rows: Sequence[Row], graphs: GraphSet) -> Any:
-    """A few molecules, coloured by cluster, one column a method; the share of whole rings above."""
+    """Draw some molecules coloured by cluster, one column a method, with the share of rings."""
     (name,) = figure.datasets
     molecules = molecules_of(graphs)
     assert graphs.labels is not None
     letters = split(molecules, graphs.labels)
-    kept, shown = kept_arrays(out, figure, name), chosen(molecules)
+    arrays, shown = kept_arrays(out, figure, name), chosen(molecules)
     columns = [figure.units([name], [system])[0] for system in ("DiffPool", "MinCutPool")]
     columns += [units[0] for units in by_line(figure.units([name], [TREE_SYSTEM], ["best"]))][:2]
     drawn = new_figure(2.9 * len(columns), 2.35 * len(shown) + 0.8)
     axes = drawn.subplots(len(shown), len(columns), squeeze=False)
     drawn.subplots_adjust(left=0.01, right=0.99, bottom=0.04, top=0.91, wspace=0.05, hspace=0.14)
     for unit, line in zip(columns, axes.T, strict=True):
-        mine = [row for row in rows if line_name(row.unit) == line_name(unit)]
-        line[0].set_title(f"{line_name(unit)}\n{headline(mine)}", fontsize=9, color=INK)
-        labels = split(molecules, kept[unit.key]) if unit.key in kept else None
+        own = [row for row in rows if line_name(row.unit) == line_name(unit)]
+        line[0].set_title(f"{line_name(unit)}\n{headline(own)}", fontsize=9, color=INK)
+        labels = split(molecules, arrays[unit.key]) if unit.key in arrays else None
         for axis, i in zip(line, shown, strict=True):
             if labels is None:
                 axis.axis("off")
@@ -144,7 +149,7 @@ def draw(out: Path, figure: Figure, rows: Sequence[Row], graphs: GraphSet) -> An
 
 
 def headline(rows: Sequence[Row]) -> str:
-    """What a method leaves of all rings, in words."""
+    """Return the share of whole rings of a method as text."""
     if not rows:
         return MISSING
     whole, match, clusters = (mean_of(rows, name)[0] for name in ("whole", "match", "clusters"))
@@ -152,7 +157,7 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def caption(count: RingCount) -> str:
-    """What a molecule's clusters leave of its rings, in words."""
+    """Return the share of whole rings of a molecule as text."""
     rings = f"{round(count.whole * count.rings)} of {count.rings} rings whole"
     clusters = f"{count.clusters:.0f} cluster{'s' if count.clusters > 1 else ''}"
     return f"{rings}, {count.pieces:.1f} pieces a ring, {clusters}"

@@ -1,4 +1,4 @@
-"""The table of figure 4: what pooling leaves of the rings of molecules."""
+"""Table of figure 4: rings of molecules inside clusters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from sepool_experiments.figures.journal import Row, by_line
 from sepool_experiments.protocols.figures import TREE_SYSTEM, Figure
 from sepool_experiments.protocols.units import Unit
-from sepool_experiments.report.tables import MISSING, Record, Table
-from sepool_experiments.report.tables import figure as text_of
+from sepool_experiments.tables import MISSING, Record, Table
+from sepool_experiments.tables import figure as text_of
 
 COLUMNS = {
     "whole": "rings whole",
@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def line_name(unit: Unit) -> str:
-    """What a line of the table is called.
+    """Return the name of a unit's line in the table.
 
     >>> from sepool_experiments.protocols.figures import FIGURE4
     >>> [line_name(group[0]) for group in by_line(FIGURE4.units(trees=["best"]))][1:3]
@@ -38,15 +38,15 @@ def line_name(unit: Unit) -> str:
 
 
 def table(figure: Figure, rows: Sequence[Row]) -> Table:
-    """What every method leaves of the rings."""
+    """Return the agreement of the clusters of every method with rings."""
     lines: list[tuple[str, ...]] = []
     records: list[Record] = []
     for name in dict.fromkeys(line_name(units[0]) for units in by_line(figure.units())):
-        mine = [row for row in rows if line_name(row.unit) == name]
-        record: Record = {"system": name, "models": len(mine)}
-        cells = [name, str(len(mine))]
+        own = [row for row in rows if line_name(row.unit) == name]
+        record: Record = {"system": name, "models": len(own)}
+        cells = [name, str(len(own))]
         for column in COLUMNS:
-            mean, spread = mean_of(mine, column)
+            mean, spread = mean_of(own, column)
             record |= {column: mean, f"{column}_std": spread}
             cells.append(text_of(mean, spread))
         lines.append(tuple(cells))
@@ -76,7 +76,7 @@ def table(figure: Figure, rows: Sequence[Row]) -> Table:
 
 
 def mean_of(rows: Sequence[Row], column: str) -> tuple[float, float]:
-    """The mean over models and its spread, shares in percent; NaN where there is none."""
+    """Return mean and standard deviation over models, shares in percent; NaN if undefined."""
     scale = 1 if column in ("pieces", "clusters") else 100
     values = scale * np.array([row.measured[column] for row in rows], float)
     mean = float(values.mean()) if len(values) else np.nan

@@ -1,8 +1,8 @@
-"""Pooling and unpooling in one: what every node has left of its features afterwards.
+"""Pooling to a quarter of the nodes, followed by unpooling.
 
-All replicas lie one after the other, each with a copy of the graph. Nodes that are dropped come
-back as zeros (Gao and Ji, 2019); soft clusters give back what they hold to their members, ``S S^T
-X`` for an ``S`` with one row a node (Eq. 15 of the paper). A quarter stays.
+Replicas are stacked along the nodes, each with a copy of the graph. Dropped nodes are unpooled as
+zeros (Gao and Ji, 2019); soft clusters as ``S S^T X``, for an ``S`` with one row a node (Eq. 15 of
+the paper).
 """
 
 from __future__ import annotations
@@ -29,63 +29,63 @@ from sepool_experiments.models.parts.selection import gate, top_nodes
 
 
 @dataclass
-class Copies:
-    """A graph once for every replica.
+class ReplicatedGraph:
+    """One copy of a graph for every replica.
 
     Attributes:
-        x: the features, replica after replica.
-        graph: what a graph convolution needs; a loop at every node is an entry of the adjacency.
-        near: the same entries, all of weight 1.
-        apart: the same entries, loops of weight 0.
-        degree: how many neighbours every node has.
-        ptr: where the nodes of every replica begin.
-        replica: the replica of every node.
+        x: features, stacked by replica.
+        operator: normalised adjacency with self-loops, for `GCN`.
+        unweighted: the same entries with weight 1.
+        loopless: the same entries, self-loops with weight 0.
+        degree: number of neighbours of every node.
+        ptr: first node of every replica.
+        replica: replica of every node.
     """
 
     x: Tensor
-    graph: Prepared
-    near: Adjacency
-    apart: Adjacency
+    operator: Prepared
+    unweighted: Adjacency
+    loopless: Adjacency
     degree: Tensor
     ptr: Tensor
     replica: Tensor
 
     @classmethod
-    def of(cls, data: Data, replicas: int) -> Copies:
-        """Copies of a graph, edges of which are given in both directions."""
-        nodes, here = len(data.x), torch.arange(len(data.x), device=data.x.device)
-        numbers = torch.arange(replicas, device=here.device)
-        one = torch.cat([data.edge_index, here.expand(2, -1)], 1)
-        one = one[:, (one[0] * nodes + one[1]).argsort()]
-        edges = (one.unsqueeze(1) + nodes * numbers.view(-1, 1)).flatten(1)
+    def of(cls, data: Data, replicas: int) -> ReplicatedGraph:
+        """Replicate a graph with edges in both directions."""
+        nodes, ids = len(data.x), torch.arange(len(data.x), device=data.x.device)
+        numbers = torch.arange(replicas, device=ids.device)
+        single = torch.cat([data.edge_index, ids.expand(2, -1)], 1)
+        single = single[:, (single[0] * nodes + single[1]).argsort()]
+        edges = (single.unsqueeze(1) + nodes * numbers.view(-1, 1)).flatten(1)
         a = Adjacency.from_edges(edges, None, replicas * nodes, SORTED)
-        a.transpose()  # found once, for all that follow
-        apart = (a.row != a.index).to(data.x.dtype)
+        a.transpose()  # cached, and shared by the reweighted adjacencies
+        off_diagonal = (a.row != a.index).to(data.x.dtype)
         return cls(
             data.x.repeat(replicas, 1),
             Prepared(GCN.prepare(a).adjacency),
-            a.weighted(torch.ones_like(apart)),
-            a.weighted(apart),
-            a.weighted(apart).degree().unsqueeze(1),
-            torch.arange(replicas + 1, device=here.device) * nodes,
+            a.weighted(torch.ones_like(off_diagonal)),
+            a.weighted(off_diagonal),
+            a.weighted(off_diagonal).degree().unsqueeze(1),
+            torch.arange(replicas + 1, device=ids.device) * nodes,
             numbers.repeat_interleave(nodes),
         )
 
     def by_replica(self, x: Tensor) -> Tensor:
-        """Rows of all replicas, ``(R, N, width)``."""
+        """Reshape rows to ``(R, N, width)``."""
         return x.view(len(self.ptr) - 1, -1, x.size(1))
 
 
-class RoundTrip(nn.Module, ABC):
-    """A pooling and its unpooling.
+class PoolUnpool(nn.Module, ABC):
+    """Pooling followed by unpooling.
 
     Args:
-        width: of the features.
-        nodes: how many the graph has.
-        replicas: how many models there are.
+        width: width of the features.
+        nodes: number of nodes of the graph.
+        replicas: number of models.
 
     Attributes:
-        auxiliary: what the last call adds to the loss, one value a replica, or None.
+        auxiliary: auxiliary loss of the last call, one value a replica, or None.
     """
 
     def __init__(self, width: int, nodes: int, replicas: int) -> None:
@@ -96,123 +96,123 @@ class RoundTrip(nn.Module, ABC):
 
     @abstractmethod
     def make(self) -> None:
-        """Makes the layers."""
+        """Create the layers."""
 
     @abstractmethod
-    def forward(self, x: Tensor, copies: Copies) -> Tensor:
-        """What every node has left."""
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return the features of all nodes after pooling and unpooling."""
 
 
-class TopK(RoundTrip):
+class TopK(PoolUnpool):
     """Gao and Ji, "Graph U-Nets", 2019."""
 
     def make(self) -> None:
-        """The direction."""
+        """Create the projection vector."""
         self.direction = Linear(self.width, 1, bias=False, replicas=self.replicas)
 
-    def forward(self, x: Tensor, copies: Copies) -> Tensor:
-        """The nodes that lie farthest along it."""
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Keep the nodes with the largest projections."""
         score = along(self.direction, x)
-        kept = top_nodes(score, None, copies.ptr, copies.replica).nodes
-        return gate(x, score, kept)
+        mask = top_nodes(score, None, graph.ptr, graph.replica).nodes
+        return gate(x, score, mask)
 
 
-class SelfAttention(RoundTrip):
+class SelfAttention(PoolUnpool):
     """Lee et al., "Self-attention graph pooling", 2019."""
 
     def make(self) -> None:
-        """A convolution to one channel."""
+        """Create a convolution to one score."""
         self.conv = GCN(self.width, 1, replicas=self.replicas)
 
-    def forward(self, x: Tensor, copies: Copies) -> Tensor:
-        """The nodes to which it gives most."""
-        score: Tensor = self.conv(x, copies.graph).squeeze(1)
-        kept = top_nodes(score, None, copies.ptr, copies.replica).nodes
-        return gate(x, score, kept)
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Keep the nodes with the highest scores."""
+        score: Tensor = self.conv(x, graph.operator).squeeze(1)
+        mask = top_nodes(score, None, graph.ptr, graph.replica).nodes
+        return gate(x, score, mask)
 
 
-class AdaptiveStructure(RoundTrip):
+class AdaptiveStructure(PoolUnpool):
     """Ranjan et al., "ASAP: adaptive structure aware pooling", 2020."""
 
     def make(self) -> None:
-        """What says how fit a node and its neighbours are."""
+        """Create the fitness layers."""
         self.fitness = Fitness(self.width, self.replicas)
 
-    def forward(self, x: Tensor, copies: Copies) -> Tensor:
-        """The fittest clusters, each in the place of the node in its middle."""
-        x, _, fit = look_around(self.fitness, x, copies.near)
-        kept = top_nodes(fit, None, copies.ptr, copies.replica).nodes
-        return x * (fit.sigmoid() * kept).unsqueeze(1)
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Keep the fittest clusters, each at its central node."""
+        x, _, fit = look_around(self.fitness, x, graph.unweighted)
+        mask = top_nodes(fit, None, graph.ptr, graph.replica).nodes
+        return x * (fit.sigmoid() * mask).unsqueeze(1)
 
 
-class SoftClusters(RoundTrip, ABC):
-    """Clusters of which every node has a share."""
-
-    @abstractmethod
-    def assign(self, x: Tensor, copies: Copies) -> Tensor:
-        """What the shares are the softmax of."""
+class SoftClusters(PoolUnpool, ABC):
+    """Soft clusters."""
 
     @abstractmethod
-    def penalise(self, s: Tensor, seen: Tensor, degree: Tensor) -> Tensor:
-        """The loss that comes with it, from the shares, ``A S`` and the degrees."""
+    def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return the logits of the assignment matrix."""
+
+    @abstractmethod
+    def penalise(self, s: Tensor, propagated: Tensor, degree: Tensor) -> Tensor:
+        """Return the auxiliary loss, from ``S``, ``A S`` and the degrees."""
 
     @property
     def clusters(self) -> int:
-        """A quarter of the nodes."""
+        """Number of clusters, a quarter of the nodes."""
         return ceil(RATIO * self.nodes)
 
-    def forward(self, x: Tensor, copies: Copies) -> Tensor:
-        """What the clusters of every node hold."""
-        flat = self.assign(x, copies).softmax(1)
-        s = copies.by_replica(flat)
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return ``S S^T X``."""
+        flat = self.assign(x, graph).softmax(1)
+        s = graph.by_replica(flat)
         if self.training:
-            seen = copies.by_replica(copies.apart.propagate(flat))
-            self.auxiliary = self.penalise(s, seen, copies.by_replica(copies.degree))
-        return (s @ (s.transpose(1, 2) @ copies.by_replica(x))).flatten(0, 1)
+            propagated = graph.by_replica(graph.loopless.propagate(flat))
+            self.auxiliary = self.penalise(s, propagated, graph.by_replica(graph.degree))
+        return (s @ (s.transpose(1, 2) @ graph.by_replica(x))).flatten(0, 1)
 
 
 class Diff(SoftClusters):
     """Ying et al., "Hierarchical graph representation learning ...", NeurIPS 2018: DiffPool."""
 
     def make(self) -> None:
-        """A convolution that assigns."""
+        """Create the convolution that assigns nodes."""
         self.conv = GCN(self.width, self.clusters, replicas=self.replicas)
 
-    def assign(self, x: Tensor, copies: Copies) -> Tensor:
-        """What it gives."""
-        out: Tensor = self.conv(x, copies.graph)
+    def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return the logits of the assignment matrix."""
+        out: Tensor = self.conv(x, graph.operator)
         return out
 
-    def penalise(self, s: Tensor, seen: Tensor, degree: Tensor) -> Tensor:
-        """``|A - S S^T|_F`` and the entropy of the shares, scaled as PyG scales them."""
+    def penalise(self, s: Tensor, propagated: Tensor, degree: Tensor) -> Tensor:
+        """Return ``|A - S S^T|_F`` plus the entropy of the assignment, scaled as in PyG."""
         overlap = s.transpose(1, 2) @ s
-        inside = (s * seen).sum((1, 2))
-        apart = degree.sum((1, 2)) - 2 * inside + overlap.square().sum((1, 2))
-        size = torch.full_like(apart, self.nodes)
-        real = torch.ones_like(apart).unsqueeze(1)
-        return penalty(apart, entropy(s).sum(1), size, real)
+        inside = (s * propagated).sum((1, 2))
+        distance = degree.sum((1, 2)) - 2 * inside + overlap.square().sum((1, 2))
+        size = torch.full_like(distance, self.nodes)
+        mask = torch.ones_like(distance).unsqueeze(1)
+        return penalty(distance, entropy(s).sum(1), size, mask)
 
 
 class MinCut(SoftClusters):
     """Bianchi et al., "Spectral clustering with graph neural networks for graph pooling", 2020."""
 
     def make(self) -> None:
-        """A layer that assigns."""
+        """Create the linear layer that assigns nodes."""
         self.linear = Linear(self.width, self.clusters, replicas=self.replicas)
 
-    def assign(self, x: Tensor, copies: Copies) -> Tensor:
-        """What it gives."""
+    def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return the logits of the assignment matrix."""
         out: Tensor = self.linear(x)
         return out
 
-    def penalise(self, s: Tensor, seen: Tensor, degree: Tensor) -> Tensor:
-        """``-tr(S^T A S) / tr(S^T D S)``, and how far the clusters are from equal and separate."""
-        inside = (s * seen).sum((1, 2))
+    def penalise(self, s: Tensor, propagated: Tensor, degree: Tensor) -> Tensor:
+        """Return ``-tr(S^T A S) / tr(S^T D S)`` plus the orthogonality loss."""
+        inside = (s * propagated).sum((1, 2))
         weight = (degree * s.square()).sum((1, 2)).clamp(min=TINY)
         return crowding(s.transpose(1, 2) @ s) - inside / weight
 
 
-ROUND_TRIPS: dict[str, type[RoundTrip]] = {
+POOLINGS: dict[str, type[PoolUnpool]] = {
     "TopKPool": TopK,
     "SAGPool": SelfAttention,
     "ASAP": AdaptiveStructure,

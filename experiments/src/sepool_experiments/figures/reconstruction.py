@@ -1,8 +1,8 @@
-"""Trains autoencoders on one graph, all seeds of a system side by side."""
+"""Autoencoders on one graph with any pooling, trained in lockstep over seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,39 +10,107 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch_geometric.data import Data
 
 from sepool_experiments.engine.full_batch import WholeGraphDescent
-from sepool_experiments.figures.autoencoder import make_autoencoder
+from sepool_experiments.figures.poolings import POOLINGS, PoolUnpool, ReplicatedGraph
 from sepool_experiments.figures.shapes import Pick, Shape, pick_level
+from sepool_experiments.layers import Linear, SEPAutoencoder
+from sepool_experiments.layers.convs import GCN
 from sepool_experiments.protocols.figures import MSE_ALONE, TREE_SYSTEM
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
+LAYERS = 2
+
+
+class Autoencoder(nn.Module):
+    """`SEPAutoencoder` with another pooling.
+
+    Two convolutions, pooling and unpooling, two convolutions, and a linear layer.
+
+    Args:
+        in_channels: width of the features.
+        hidden: width of the layers.
+        pool: constructor of the pooling from width, nodes and replicas.
+        nodes: number of nodes of the graph.
+        replicas: number of models.
+        losses: add the auxiliary loss of the pooling, if it has one.
+
+    Attributes:
+        auxiliary: auxiliary loss of the last call, one value a replica, or None.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        pool: Callable[[int, int, int], PoolUnpool],
+        nodes: int,
+        replicas: int,
+        losses: bool = True,
+    ) -> None:
+        super().__init__()
+        self.replicas, self.losses = replicas, losses
+        widths = [in_channels] + [hidden] * (2 * LAYERS - 1)
+        self.convs = nn.ModuleList(GCN(width, hidden, replicas=replicas) for width in widths)
+        self.pool = pool(hidden, nodes, replicas)
+        self.last = Linear(hidden, in_channels, replicas=replicas)
+
+    @property
+    def auxiliary(self) -> Tensor | None:
+        """Auxiliary loss of the last call, one value a replica, or None."""
+        return self.pool.auxiliary if self.losses else None
+
+    def prepare(self, data: Data) -> ReplicatedGraph:
+        """Return the inputs of all training steps."""
+        return ReplicatedGraph.of(data, self.replicas)
+
+    def forward(self, graph: ReplicatedGraph) -> Tensor:
+        """Reconstruct the features, ``(N, R, width)``."""
+        x = graph.x
+        self.pool.train(self.training and self.losses)
+        for conv in self.convs[:LAYERS]:
+            x = conv(x, graph.operator).relu()
+        x = self.pool(x, graph)
+        for conv in self.convs[LAYERS:]:
+            x = conv(x, graph.operator).relu()
+        return graph.by_replica(self.last(x)).transpose(0, 1)
+
+
+def make_autoencoder(
+    system: str, hidden: int, nodes: int, replicas: int, pick: Pick | None, losses: bool = True
+) -> nn.Module:
+    """Return the autoencoder of a system; ``pick`` is the tree and level of SEP."""
+    if pick is not None:
+        return SEPAutoencoder(2, hidden, LAYERS, level=pick.level, replicas=replicas)
+    return Autoencoder(2, hidden, POOLINGS[system], nodes, replicas, losses)
+
 
 @dataclass(frozen=True)
-class NoParts:
-    """Everything trains, and nothing validates or tests."""
+class NoSplit:
+    """Empty validation and test sets: all nodes train."""
 
     val: Tensor
     test: Tensor
 
-    def keep(self, rows: Tensor) -> NoParts:
-        """That of some replicas."""
+    def keep(self, rows: Tensor) -> NoSplit:
+        """Return the split of some replicas."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """What a training gave.
+    """Outcome of one training.
 
     Attributes:
-        unit: what was trained.
-        epochs: how many epochs it trained.
-        best_epoch: that of the lowest error, whose weights count.
-        mse: the mean square of all coordinates' errors.
-        seconds: its share of the time spent.
-        points: where it puts every node.
-        pick: the tree and level of SEP.
+        unit: the unit.
+        epochs: number of epochs trained.
+        best_epoch: epoch of the lowest error.
+        mse: mean squared error of all coordinates at that epoch.
+        seconds: its share of the run time.
+        points: reconstructed position of every node.
+        pick: tree and level of SEP, or None.
     """
 
     unit: Unit
@@ -55,13 +123,13 @@ class Rebuilt:
 
 
 class Reconstruction(WholeGraphDescent):
-    """The trainings of some units that differ in seed alone.
+    """Trainings of units that differ in the seed alone.
 
     Args:
-        units: what is trained.
-        protocol: by which rules.
+        units: the units.
+        protocol: their rules.
         shape: the graph.
-        device: where.
+        device: device to train on.
     """
 
     def __init__(
@@ -72,17 +140,17 @@ class Reconstruction(WholeGraphDescent):
         tree = None if self.pick is None else self.pick.tree
         self.data = shape.data(tree).to(device)
         self.points: dict[int, NDArray[np.float32]] = {}
-        nothing = torch.empty(0, device=device)
+        empty = torch.empty(0, device=device)
 
         def build(replicas: int) -> nn.Module:
             losses = MSE_ALONE not in first.config.extra
             hidden, nodes = first.config.hidden, len(shape.points)
             return make_autoencoder(first.system, hidden, nodes, replicas, self.pick, losses)
 
-        super().__init__(units, protocol, NoParts(nothing, nothing), build, device)
+        super().__init__(units, protocol, NoSplit(empty, empty), build, device)
 
     def rebuilt(self) -> Iterator[Rebuilt]:
-        """Trains until the last replica has stopped; what came out, as replicas stop."""
+        """Train all replicas, and yield an outcome when a replica stops."""
         for result in self.run():
             unit = result.unit
             yield Rebuilt(
@@ -91,7 +159,7 @@ class Reconstruction(WholeGraphDescent):
             )
 
     def step(self) -> None:
-        """One epoch; the weights that gave an error are noted with it."""
+        """Train one epoch, and keep the weights of the lowest error so far."""
         self._begin_step()
         error = self._errors(self.model(self.graph))
         with torch.no_grad():
@@ -100,7 +168,7 @@ class Reconstruction(WholeGraphDescent):
         self._end_step(error if auxiliary is None else error + auxiliary)
 
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """The error of every replica; accuracies there are none."""
+        """Return the error of every replica, and accuracies of zero."""
         self.model.eval()
         with torch.no_grad():
             self.out = self.model(self.graph)
@@ -108,7 +176,7 @@ class Reconstruction(WholeGraphDescent):
         return error, torch.zeros_like(error)
 
     def curve(self, i: int, epochs: int) -> None:
-        """Curves are not kept."""
+        """Return None: curves are not stored."""
 
     def _errors(self, out: Tensor) -> Tensor:
         errors: Tensor = (out - self.data.x.unsqueeze(1)).square()
@@ -117,8 +185,8 @@ class Reconstruction(WholeGraphDescent):
     def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
         units = list(self.units)
         results = super()._finish(over, epoch, share)
-        found = self.out.transpose(0, 1).cpu().numpy()
-        self.points.update((unit.seed, found[i]) for i, unit in enumerate(units) if over[i])
+        points = self.out.transpose(0, 1).cpu().numpy()
+        self.points.update((unit.seed, points[i]) for i, unit in enumerate(units) if over[i])
         return results
 
     def _place(self) -> None:

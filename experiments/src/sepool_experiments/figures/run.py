@@ -1,4 +1,4 @@
-"""``sepool reproduce figure3`` and ``figure4``: trains what is missing, then writes and draws."""
+"""``sepool reproduce figure3`` and ``figure4``: training, table and picture."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from sepool_experiments.data.checks import check_data
 from sepool_experiments.protocols.figures import Figure
 
 
-def reproduce(plan: Plan, data: Path, device: str, say: Callable[[str], None]) -> list[Path]:
-    """Trains what is not there yet, and makes table and picture of all that is there.
+def reproduce(plan: Plan, data: Path, device: str, log: Callable[[str], None]) -> list[Path]:
+    """Train the missing units, and write table and picture of all results.
 
     Args:
-        plan: what was asked for, of a `Figure`, and where to write.
+        plan: units of a `Figure`, and the folder of the results.
         data: folder of the datasets.
-        device: where to train.
-        say: told, a line at a time, how far it is.
+        device: device to train on.
+        log: callback for progress messages.
 
     Returns:
-        The files that were written.
+        The written files.
 
     Raises:
-        ValueError: no data, or another process writes to the same files.
+        ValueError: the data is missing, or another process writes to the same files.
     """
     figure = plan.protocol
     assert isinstance(figure, Figure)
     if figure.name.startswith("figure3"):
         from sepool_experiments.figures import figure3
 
-        figure3.run(plan, device, say)
+        figure3.run(plan, device, log)
         return figure3.write(plan.out, figure)
     from sepool_experiments.figures import figure4
 
     for dataset in figure.datasets:
         check_data(data, dataset, (), figure.folds)
-    figure4.run(plan, data, device, say)
+    figure4.run(plan, data, device, log)
     return figure4.write(plan.out, figure, data)

@@ -1,4 +1,4 @@
-"""Graphs that lie in the plane: their nodes are points, and the points are their features."""
+"""Graphs in the plane, with positions as node features."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Shape:
     """A graph in the plane.
 
     Attributes:
-        name: what it is called.
-        points: where every node is.
+        name: name of the graph.
+        points: position of every node.
         edges: pairs of nodes, every edge once.
     """
 
@@ -35,7 +35,7 @@ class Shape:
     edges: NDArray[np.int64]
 
     def data(self, tree: CodingTree | None = None) -> Data:
-        """The graph as PyG has it, edges in both directions and row by row; with a tree on it."""
+        """Return a PyG ``Data`` with edges in both directions, sorted by row, and a tree."""
         both = np.concatenate([self.edges, self.edges[:, ::-1]])
         row, col = both[np.lexsort((both[:, 1], both[:, 0]))].T
         data = Data(
@@ -50,7 +50,7 @@ class Shape:
 
 
 def ring(nodes: int = 200) -> Shape:
-    """Nodes on the unit circle, each joined to the next.
+    """Return a cycle on the unit circle.
 
     Example:
         >>> ring(4).edges.tolist()
@@ -58,45 +58,45 @@ def ring(nodes: int = 200) -> Shape:
     """
     angle = 2 * np.pi * np.arange(nodes) / nodes
     points = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
-    here = np.arange(nodes)
-    return Shape("ring", points, np.column_stack([here, np.roll(here, -1)]))
+    ids = np.arange(nodes)
+    return Shape("ring", points, np.column_stack([ids, np.roll(ids, -1)]))
 
 
 def grid(side: int = 30) -> Shape:
-    """Nodes in rows and columns of the unit square, each joined to its neighbours.
+    """Return a square grid on the unit square.
 
     Example:
         >>> len(grid(3).points), len(grid(3).edges)
         (9, 12)
     """
-    places = np.arange(side * side).reshape(side, side)
+    ids = np.arange(side * side).reshape(side, side)
     x, y = np.meshgrid(np.linspace(0, 1, side), np.linspace(0, 1, side))
     points = np.column_stack([x.ravel(), y.ravel()]).astype(np.float32)
-    across = np.column_stack([places[:, :-1].ravel(), places[:, 1:].ravel()])
-    down = np.column_stack([places[:-1].ravel(), places[1:].ravel()])
-    return Shape("grid", points, np.concatenate([across, down]))
+    horizontal = np.column_stack([ids[:, :-1].ravel(), ids[:, 1:].ravel()])
+    vertical = np.column_stack([ids[:-1].ravel(), ids[1:].ravel()])
+    return Shape("grid", points, np.concatenate([horizontal, vertical]))
 
 
 SHAPES: dict[str, Callable[[], Shape]] = {"ring": ring, "grid": grid}
 
 
 class Pick(NamedTuple):
-    """A tree, and the level of it that is pooled to."""
+    """A tree and the level to pool to."""
 
     tree: CodingTree
     level: int
 
     @property
     def clusters(self) -> int:
-        """How many clusters that level has."""
+        """Number of clusters of the level."""
         return self.tree.num_clusters(self.level)
 
 
 def pick_level(shape: Shape, tree: str = "best", ratio: float = RATIO) -> Pick:
-    """The height and level that keep a share of the nodes as close to the ratio as any.
+    """Return the height and level whose share of clusters is closest to the ratio.
 
-    Of equals, the lowest level and then the lowest height. "random" is the best tree with its
-    leaves permuted.
+    Ties go to the lowest level, then to the lowest height. "random" is the best tree with permuted
+    leaves.
 
     Example:
         >>> pick = pick_level(ring(200))
@@ -105,13 +105,13 @@ def pick_level(shape: Shape, tree: str = "best", ratio: float = RATIO) -> Pick:
     """
     graph = as_graph(shape.edges, num_nodes=len(shape.points))
     method = "best" if tree == "random" else tree
-    found: list[tuple[float, int, int, CodingTree]] = []
+    candidates: list[tuple[float, int, int, CodingTree]] = []
     for height in HEIGHTS:
         built = coding_tree(graph, height, method=method)
         for level in range(1, height):
-            kept = built.num_clusters(level) / len(shape.points)
-            found.append((abs(kept - ratio), level, height, built))
-    _, level, height, built = min(found, key=lambda one: one[:3])
+            share = built.num_clusters(level) / len(shape.points)
+            candidates.append((abs(share - ratio), level, height, built))
+    _, level, height, built = min(candidates, key=lambda candidate: candidate[:3])
     if tree == "random":
         order = np.random.default_rng(0).permutation(len(shape.points))
         labels = [built.labels(i)[order] for i in range(1, height)]

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
+from sepool_experiments.protocols.protocol import HEIGHT
 from sepool_experiments.protocols.units import Config
 
 if TYPE_CHECKING:
     from torch import nn
 
-HEIGHT, LAYERS = 3, 3  # of the trees that SEP-G pools along; its convolutions
+LAYERS = 3  # convolutions of SEP-G
 
 
 class Build(Protocol):

@@ -1,4 +1,4 @@
-"""Protocols as data: which trainings a table is made of, and by which rules they train."""
+"""All protocols as data, those of graph classification among them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,13 @@ from sepool_experiments.protocols.protocol import (
     BACKBONES,
     DATASETS,
     GRAPH_DATASETS,
-    SYSTEMS_OF,
     TREES,
     Protocol,
     all_of,
-    system_of,
 )
 from sepool_experiments.protocols.units import Config
 
-__all__ = [
-    "BACKBONES",
-    "DATASETS",
-    "PROTOCOLS",
-    "SYSTEMS_OF",
-    "TREES",
-    "Protocol",
-    "system_of",
-]
+__all__ = ["BACKBONES", "DATASETS", "PROTOCOLS", "TREES", "Protocol"]
 
 _TABLE1 = Protocol(
     name="table1",
@@ -41,11 +31,10 @@ _TABLE1 = Protocol(
         hidden=(64, 128), batch=(32, 128), dropout=(0.0, 0.5), schedule=("constant", "cosine")
     ),
 )
-_DRAWN_BY_TORCH = ("init", "torch")
-# The published row of GCN is table 1's row of SEP-G, so nothing is trained twice for it. The GIN of
-# the released code has batch normalisation and starts as PyTorch draws its layers. The paper says
-# nothing of either, so GIN is also tried without, and with the first alone, in rows of their own:
-# every backbone chooses from equally many configurations.
+_TORCH_INIT = ("init", "torch")
+# The row of GCN is SEP-G of table 1 and not trained twice. The GIN of the released code has batch
+# normalisation and PyTorch's initial weights; the paper mentions neither. GIN without both, and
+# with normalisation alone, has rows of its own: every backbone selects from equally large grids.
 _TABLE2 = replace(
     _TABLE1,
     name="table2",
@@ -54,14 +43,14 @@ _TABLE2 = replace(
     grid=(
         *(replace(c, conv=conv) for conv in BACKBONES[1:] for c in _TABLE1.grid),
         *(replace(c, conv="GIN", extra=(("norm", True),)) for c in _TABLE1.grid),
-        *(replace(c, conv="GIN", extra=(_DRAWN_BY_TORCH, ("norm", True))) for c in _TABLE1.grid),
+        *(replace(c, conv="GIN", extra=(_TORCH_INIT, ("norm", True))) for c in _TABLE1.grid),
     ),
     rows_by="conv",
-    asides=(("GIN", (), "plain"), ("GIN", (("norm", True),), "Glorot")),
+    variants=(("GIN", (), "plain"), ("GIN", (("norm", True),), "Glorot")),
     borrows="table1",
 )
 
-# The same trainings with the architecture of the released code where it differs from the paper.
+# The architecture of the released code where it differs from the paper.
 _RELEASED = replace(
     _TABLE1,
     name="released",
@@ -69,7 +58,7 @@ _RELEASED = replace(
     systems=("SEP-G",),
     grid=tuple(
         replace(config, pooled="binary", blocks=2, extra=extra)
-        for extra in ((), (_DRAWN_BY_TORCH,))
+        for extra in ((), (_TORCH_INIT,))
         for config in _TABLE1.grid
     ),
     per_dataset=tuple(
@@ -81,7 +70,7 @@ _RELEASED = replace(
 
 
 def _quick(full: Protocol) -> Protocol:
-    """Minutes on a laptop: shows that all parts work, and is no measurement of accuracy."""
+    """A smoke test of a few minutes on a laptop, not a measurement."""
     convs = dict.fromkeys(config.conv for config in full.grid)
     return replace(
         full,
@@ -95,7 +84,7 @@ def _quick(full: Protocol) -> Protocol:
         patience=15,
         steps=10,
         full_pass=(),
-        asides=(),
+        variants=(),
         borrows=full.borrows and f"{full.borrows}-quick",
     )
 

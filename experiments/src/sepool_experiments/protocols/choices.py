@@ -1,48 +1,54 @@
-"""Texts of options that choose some of many, by name or by number."""
+"""Parsing and checking of command-line options that choose names or numbers."""
 
 from __future__ import annotations
 
-MOST, HIGHEST = 10_000, 2**32  # numbers at once, and what seeds stay below
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from sepool_experiments.protocols.protocol import DATASETS, TREES, Protocol
+
+MAX_COUNT, MAX_SEED = 10_000, 2**32  # numbers in one option, and their upper bound
 
 
-def chosen_names(text: str) -> list[str] | None:
-    """Names with commas between them, each once; None where there are none.
+def parse_names(text: str) -> list[str] | None:
+    """Return comma-separated names without duplicates, or None for an empty text.
 
-    >>> chosen_names("MUTAG, NCI1,MUTAG"), chosen_names("")
+    >>> parse_names("MUTAG, NCI1,MUTAG"), parse_names("")
     (['MUTAG', 'NCI1'], None)
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     return list(dict.fromkeys(names)) or None
 
 
-def chosen_numbers(option: str, text: str, limit: int | None = None) -> list[int] | None:
-    """Reads "3" as 0, 1, 2 and "1,4-6" as 1, 4, 5, 6.
+def parse_numbers(option: str, text: str, limit: int | None = None) -> list[int] | None:
+    """Parse "3" as 0, 1, 2 and "1,4-6" as 1, 4, 5, 6.
 
     Args:
-        option: what the text was given for, to be named in errors.
-        text: the choice; "" for none.
-        limit: what all numbers must stay below.
+        option: name of the option, for errors.
+        text: its value; "" for none.
+        limit: exclusive upper bound of the numbers.
 
     Example:
-        >>> chosen_numbers("--seeds", "3"), chosen_numbers("--seeds", "1,4-6")
+        >>> parse_numbers("--seeds", "3"), parse_numbers("--seeds", "1,4-6")
         ([0, 1, 2], [1, 4, 5, 6])
     """
     if not text:
         return None
     try:
-        parts = _ranges(text)
+        ranges = _ranges(text)
     except ValueError:
         raise ValueError(f"{option} takes a count (3) or a list (0,4-6), got {text!r}") from None
-    parts = [part for part in parts if part.start < part.stop]
-    if not parts:
+    ranges = [part for part in ranges if part.start < part.stop]
+    if not ranges:
         raise ValueError(f"{option} {text} chooses nothing (4 is the first four, 4-4 is number 4)")
-    if limit is not None and max(part.stop for part in parts) > limit:
-        raise ValueError(f"{option} {text} goes beyond the {limit} there are")
-    if sum(part.stop - part.start for part in parts) > MOST:
-        raise ValueError(f"{option} {text} chooses more than {MOST:,} numbers")
-    if (highest := max(part.stop for part in parts) - 1) >= HIGHEST:
-        raise ValueError(f"{option} must stay below {HIGHEST:,}, got {highest}")
-    return list(dict.fromkeys(number for part in parts for number in part))
+    stop = max(part.stop for part in ranges)
+    if limit is not None and stop > limit:
+        raise ValueError(f"{option} {text} exceeds the {limit} of this table")
+    if sum(part.stop - part.start for part in ranges) > MAX_COUNT:
+        raise ValueError(f"{option} {text} chooses more than {MAX_COUNT:,} numbers")
+    if stop > MAX_SEED:
+        raise ValueError(f"{option} must be below {MAX_SEED:,}, got {stop - 1}")
+    return list(dict.fromkeys(number for part in ranges for number in part))
 
 
 def _ranges(text: str) -> list[range]:
@@ -50,3 +56,56 @@ def _ranges(text: str) -> list[range]:
         return [range(int(text))]
     ends = (part.partition("-") for part in text.split(",") if part)
     return [range(int(first), int(last or first) + 1) for first, _, last in ends]
+
+
+def check_names(noun: str, names: Iterable[str], valid: Collection[str]) -> None:
+    """Raise ValueError for a name that is not valid, with the closest valid names.
+
+    >>> check_names("dataset", ["MUTAQ"], ["MUTAG", "NCI1"])
+    Traceback (most recent call last):
+    ValueError: unknown dataset 'MUTAQ'; did you mean MUTAG?
+    """
+    by_lower = {name.lower(): name for name in valid}
+    for name in names:
+        if name in valid:
+            continue
+        close = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.4)
+        offer = " or ".join(by_lower[text] for text in close)
+        hint = f"did you mean {offer}?" if close else f"choose from {', '.join(valid)}"
+        raise ValueError(f"unknown {noun} {name!r}; {hint}")
+
+
+def check_choice(
+    protocol: Protocol,
+    datasets: Sequence[str] | None,
+    systems: Sequence[str] | None,
+    trees: Sequence[str] | None,
+    systems_of: Mapping[str, Collection[str]],
+    own_datasets: Sequence[str] = (),
+) -> None:
+    """Raise ValueError for datasets, systems or trees that do not fit a protocol.
+
+    Args:
+        protocol: the table.
+        datasets: names of datasets; None for those of the table, as for the next two.
+        systems: names of systems.
+        trees: names of trees.
+        systems_of: names of all systems, by the ``kind`` of their protocols.
+        own_datasets: datasets besides those of the paper.
+    """
+    for name in datasets or ():
+        if DATASETS.get(name, protocol.kind) != protocol.kind:
+            raise ValueError(
+                f"{name} is for the classification of {DATASETS[name]}, {protocol.name} is about "
+                f"{protocol.kind}"
+            )
+    fitting = [name for name, classified in DATASETS.items() if classified == protocol.kind]
+    check_names("dataset", datasets or (), list(dict.fromkeys([*fitting, *own_datasets])))
+    check_names("tree", trees or (), TREES)
+    for classified, names in systems_of.items():
+        for name in systems or ():
+            if name in names and name not in systems_of[protocol.kind]:
+                raise ValueError(
+                    f"{name} classifies {classified}, {protocol.name} is about {protocol.kind}"
+                )
+    check_names("system", systems or (), list(systems_of[protocol.kind]))

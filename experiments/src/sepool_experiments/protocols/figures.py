@@ -1,4 +1,4 @@
-"""What the pictures are made of, as data: graphs, systems, settings."""
+"""Protocols of the figures: graphs, systems, settings."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sepool_experiments.data.checks import check_names
+from sepool_experiments.protocols.choices import check_names
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Config, Unit
 
 TREE_SYSTEM = "SEP"
-ONE_CLUSTER = "one cluster"  # a control that tears no ring
-MSE_ALONE = ("losses", "mse")  # a setting: none of the losses that a pooling brings along
+ONE_CLUSTER = "one cluster"  # a control that splits no ring
+MSE_ALONE = ("losses", "mse")  # a setting: train without the auxiliary losses of the pooling
 
 
 @dataclass(frozen=True)
 class Figure(Protocol):
-    """The rules of one picture; arguments as in `Protocol`, whose datasets are its graphs.
+    """Rules of one figure; arguments as in `Protocol`, with graphs as datasets.
 
     Args:
-        untrained: systems that learn nothing, so that fold and seed change nothing.
+        untrained: systems without training, the same for every fold and seed.
 
     Example:
         >>> len(FIGURES["figure3"].units(["ring"], ["SEP", "ASAP"], seeds=2))
         8
     """
 
+    tree_systems: tuple[str, ...] = (TREE_SYSTEM,)
     untrained: tuple[str, ...] = ()
 
     def check(
@@ -35,7 +36,7 @@ class Figure(Protocol):
         systems: Sequence[str] | None,
         trees: Sequence[str] | None,
     ) -> None:
-        """Refuses graphs, systems and trees that are not in the picture."""
+        """Raise ValueError for graphs, systems or trees that are not in the figure."""
         check_names("graph", datasets or (), self.datasets)
         check_names("system", systems or (), self.systems)
         check_names("tree", trees or (), self.trees)
@@ -49,24 +50,17 @@ class Figure(Protocol):
         folds: int | Iterable[int] | None = None,
         configs: Iterable[int] | None = None,
     ) -> list[Unit]:
-        """As in `Protocol`; of what learns nothing there is one unit."""
-        every = super().units(datasets, systems, trees, seeds, folds, configs)
+        """Return units as in `Protocol`, one for each system without training."""
+        units = super().units(datasets, systems, trees, seeds, folds, configs)
         once = (
             replace(unit, fold=0, seed=0) if unit.system in self.untrained else unit
-            for unit in every
+            for unit in units
         )
         return list(dict.fromkeys(once))
 
-    def _rows(
-        self, systems: Sequence[str] | None, trees: Sequence[str] | None
-    ) -> list[tuple[str, str]]:
-        along = self.trees if trees is None else trees
-        names = self.systems if systems is None else systems
-        return [(name, tree) for name in names for tree in (along if name == TREE_SYSTEM else [""])]
-
 
 _AUTOENCODER = Config(hidden=32, batch=1, lr=5e-3, weight_decay=0.0)
-_BOTH = (_AUTOENCODER, replace(_AUTOENCODER, extra=(MSE_ALONE,)))
+_WITH_AND_WITHOUT = (_AUTOENCODER, replace(_AUTOENCODER, extra=(MSE_ALONE,)))
 FIGURE3 = Figure(
     name="figure3",
     title="Reconstruction of a ring and a grid",
@@ -75,14 +69,14 @@ FIGURE3 = Figure(
     systems=("TopKPool", "SAGPool", "ASAP", "DiffPool", "MinCutPool", "SEP"),
     trees=("best", "paper", "random"),
     grid=(_AUTOENCODER,),
-    grids=(("DiffPool", "", _BOTH), ("MinCutPool", "", _BOTH)),
+    grids=(("DiffPool", "", _WITH_AND_WITHOUT), ("MinCutPool", "", _WITH_AND_WITHOUT)),
     folds=1,
     seeds=5,
     epochs=10_000,
     patience=1_000,
     clip=math.inf,
 )
-# The first pooling of SEP-G comes first, then what else could be called the first coarsening.
+# The first pooling of SEP-G, then two other readings of the first coarsening.
 _LEVELS = tuple(
     Config(extra=(("height", height), ("level", level)))
     for height, level in ((3, 1), (3, 2), (2, 1))

@@ -1,4 +1,4 @@
-"""Studies of node classification: what SEP-N gains from, and why baselines fall short."""
+"""Studies of node classification: ablation and search of SEP-N, causes of weak baselines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 from sepool_experiments.protocols.nodes import LIGHT, PREDICTED, TABLE3, changed, node_config
 from sepool_experiments.protocols.units import Config, Value
 
-# What might make the hierarchy count: each change alone, and some of them together.
+# Changes that may raise the effect of the hierarchy, each alone and some together.
 _SPREAD: dict[str, Value] = {"blend": 0.9, "similarity": "spread"}
 CHANGES: dict[str, dict[str, Value]] = {
     "as published": {},
@@ -46,8 +46,8 @@ CHANGES: dict[str, dict[str, Value]] = {
     "light, spread, propagated": {**LIGHT, **_SPREAD, "propagate": 10},
     "light, spread, input dropout": {**LIGHT, **_SPREAD, "input_dropout": 0.5},
 }
-# All weights with a decay of 0.02, which the published grid has too, end at 0.
-_TRIED = tuple(
+# The published grid also has a decay of 0.02, at which all weights end at 0.
+_RATES = tuple(
     node_config(64, dropout=drop, blocks=2, pool_dropout=pool)
     for drop, pool in product((0.5, 0.8), (0.0, 0.6))
 )
@@ -56,7 +56,7 @@ _ABLATION = replace(
     name="sepn-ablation",
     title="SEP-N, one change at a time",
     systems=("SEP-N",),
-    grid=tuple(changed(c, **change, name=name) for name, change in CHANGES.items() for c in _TRIED),
+    grid=tuple(changed(c, **change, name=name) for name, change in CHANGES.items() for c in _RATES),
     grids=(),
     rows_by="name",
 )
@@ -69,7 +69,7 @@ _HIERARCHIES: tuple[dict[str, Value], ...] = (
     {"blocks": 5},
 )
 _SHAPES = tuple({**tree, **shape} for tree in (PREDICTED, _SPREAD) for shape in _HIERARCHIES)
-# 128 configurations of 8 shapes: what replicas can differ in costs little.
+# 128 configurations of 8 shapes: settings that differ between replicas cost little.
 _SEARCH = replace(
     TABLE3,
     name="sepn-search",
@@ -85,8 +85,7 @@ _SEARCH = replace(
     grids=(),
 )  # fmt: skip
 
-
-# Where a baseline falls short of its published figure: its settings, and one change at a time.
+# Baselines below their published figure: settings of table 3, and one change at a time.
 _CAUSES: dict[str, dict[str, dict[str, Value]]] = {
     "GIN": {
         "dropout and decay of GCN": {"dropout": 0.5, "weight_decay": 5e-4},
@@ -113,7 +112,7 @@ _CAUSES: dict[str, dict[str, dict[str, Value]]] = {
 
 
 def _variants(system: str) -> tuple[Config, ...]:
-    """The first configuration of a system in table 3, and what it is with each change."""
+    """The first configuration of a system in table 3, plain and with each change."""
     (base, *_), changes = TABLE3.configs("", system), {"as in table 3": {}, **_CAUSES[system]}
     return tuple(changed(base, **change, name=name) for name, change in changes.items())
 

@@ -1,4 +1,4 @@
-"""The tables of node classification as data: published settings of every system."""
+"""Protocols of node classification, with the published settings of every system."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _FIELDS = ("hidden", "dropout", "lr", "weight_decay", "blocks", "pooled", "input
 
 
 def node_config(hidden: int = 16, **settings: Value) -> Config:
-    """A configuration at learning rate 0.01; what `Config` has no field for goes to ``extra``."""
+    """Return a configuration at learning rate 0.01; settings that are no fields go to ``extra``."""
     own = {name: settings.pop(name) for name in _FIELDS if name in settings}
     values: dict[str, object] = {"lr": 0.01, "weight_decay": 5e-4, **own}
     return Config.from_dict({"hidden": hidden, **values, "extra": list(settings.items())})
 
 
 def changed(config: Config, **settings: Value) -> Config:
-    """The same configuration with more settings."""
+    """Return the configuration with more settings."""
     values = config.to_dict()
     values.update({name: settings.pop(name) for name in _FIELDS if name in settings})
     extra = {**dict(config.extra), **settings}
@@ -33,20 +33,20 @@ _GCNII = node_config(64, dropout=0.6, weight_decay=0.01, decay_rest=5e-4, patien
 
 
 def _linear(**settings: Value) -> tuple[Config, ...]:
-    """A linear model at rate 0.2; the authors search for the weight decay, so do we."""
+    """A linear model at rate 0.2; the weight decay is searched, as by the authors."""
     return tuple(node_config(64, lr=0.2, weight_decay=decay, **settings) for decay in _DECAYS)
 
 
 def _gcnii(dataset: str, layers: int, **settings: Value) -> tuple[Config, ...]:
-    """GCNII with so many layers and else as published for a dataset."""
-    more: dict[str, dict[str, Value]] = {
+    """GCNII with the published settings of a dataset and another number of layers."""
+    published: dict[str, dict[str, Value]] = {
         "Cora": {},
         "CiteSeer": {"hidden": 256, "dropout": 0.7, "strength": 0.6},
         "PubMed": {"hidden": 256, "dropout": 0.5, "strength": 0.4, "weight_decay": 5e-4},
     }
-    named: dict[str, Value] = {"dropout": 0.6, "weight_decay": 0.01, **more[dataset]}
-    hidden = int(named.pop("hidden", 64))
-    return (node_config(hidden, **named, decay_rest=5e-4, patience=100, layers=layers, **settings),)
+    base: dict[str, Value] = {"dropout": 0.6, "weight_decay": 0.01, **published[dataset]}
+    hidden = int(base.pop("hidden", 64))
+    return (node_config(hidden, **base, decay_rest=5e-4, patience=100, layers=layers, **settings),)
 
 
 def _mixhop(decay: float) -> tuple[Config, ...]:
@@ -63,16 +63,16 @@ _GIN = tuple(
     node_config(32, dropout=drop, weight_decay=decay)
     for drop, decay in product((0.6, 0.8), (5e-3, 0.02))
 )
-# As published: hidden, weight decay, dropout of convolutions and dropout after pooling.
+# As published: width, weight decay, dropout of convolutions and after pooling.
 _RATES = (0.0, 0.3, 0.6, 0.9)
 _SEP_N = tuple(
     node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
     for hidden, decay, drop, pool in product((16, 32, 128, 256), (0.02, 5e-4), _RATES, _RATES)
 )
-# SEP-N without weights above the nodes, along trees of predicted classes, as validation found it.
+# SEP-N without weights above the nodes, along trees of predicted classes: chosen by validation.
 LIGHT: dict[str, Value] = {"light": True, "reduce": "sym", "skip": "add"}
 PREDICTED: dict[str, Value] = {"blend": 0.9, "similarity": "predicted"}
-_LIGHT_ONES = tuple(
+_LIGHT_GRID = tuple(
     node_config(
         64, dropout=drop, weight_decay=first, decay_rest=rest, blocks=2, patience=100,
         **LIGHT, **PREDICTED,
@@ -84,7 +84,7 @@ _SMALL = (
         node_config(hidden, dropout=drop, weight_decay=decay, blocks=2, pool_dropout=pool)
         for hidden, decay, drop, pool in product((32, 128), (0.02, 5e-4), (0.3, 0.6), (0.0, 0.6))
     ),
-    *_LIGHT_ONES,
+    *_LIGHT_GRID,
 )
 _PUBLISHED: Grids = (
     ("GCN", "", (node_config(16, dropout=0.5, decay_rest=0.0),)),
@@ -156,7 +156,7 @@ _TABLE4 = replace(
 
 
 def _shallow() -> Grids:
-    """S2GC and GCNII with 4 and 8 convolutions, SEP-N with its five."""
+    """S2GC and GCNII with 4 and 8 convolutions, SEP-N with 5."""
     counts = (4, 8)
     linear = tuple(c for count in counts for c in _linear(power=count, name=str(count)))
     deep = tuple(
@@ -179,7 +179,7 @@ _TABLE_A1 = replace(
 
 
 def _quick(full: Protocol) -> Protocol:
-    """A minute or two on a laptop: shows that all parts work, and is no measurement."""
+    """A smoke test of two minutes on a laptop, not a measurement."""
     small: Grids = (
         ("SGC", "", _linear(power=2)[1:2]),
         ("S2GC", "", _linear(power=4, name="4")[1:2]),

@@ -1,4 +1,4 @@
-"""What is trained: a configuration, a unit of work, and what comes out of it."""
+"""Configuration, unit of work and result of one training."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ Value = str | float | int | bool
 class Config:
     """The settings of one training that a grid may vary.
 
-    Rows and keys hold only what differs from the defaults, so a default never changes and a new
-    field leaves all old rows valid.
+    Rows and keys hold the differences from the defaults: defaults never change, and a new field
+    leaves all old rows valid.
 
     Args:
         hidden: width of every layer.
         batch: graphs a batch.
-        dropout: probability of dropping, in the classifier.
+        dropout: dropout probability of the classifier.
         lr: learning rate of Adam.
         weight_decay: of Adam.
         conv: the convolution of every block.
-        readout: how a block's nodes become one vector, "sum" or "mean".
+        readout: reduction of a block's nodes to one vector, "sum" or "mean".
         pooled: edges of the pooled graph, "weighted" (the paper) or "binary" (the released code).
-        blocks: blocks that pool, 3 (the paper) or 2 (the released code).
-        input_link: the summed input features go to the classifier too.
+        blocks: number of pooling blocks, 3 (the paper) or 2 (the released code).
+        input_link: pass the summed input features to the classifier too.
         schedule: "constant", or "cosine" decay after a warm-up of 50 epochs.
-        extra: what a single system needs, as pairs of name and value.
+        extra: settings of a single system, as pairs of name and value.
 
     Example:
         >>> Config(hidden=128, dropout=0.5).changes()
@@ -51,30 +51,30 @@ class Config:
     extra: tuple[tuple[str, Value], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
+        """Return all settings as JSON types."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, "extra": [list(pair) for pair in self.extra]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
-        """The configuration with these settings, and defaults for the others.
+        """Return the configuration with these settings and defaults for the others.
 
         >>> Config.from_dict({"hidden": 32, "extra": [["depth", 2]]}).extra
         (('depth', 2),)
         """
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(values) - known):
-            raise ValueError(f"a configuration has no {', '.join(unknown)}; it has {sorted(known)}")
+        names = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - names):
+            raise ValueError(f"a configuration has no {', '.join(unknown)}; it has {sorted(names)}")
         extra = tuple((str(name), value) for name, value in values.get("extra", ()))
         return cls(**{**values, "extra": extra})
 
     def changes(self) -> dict[str, Any]:
-        """The settings that differ from the defaults, in the order of the fields."""
-        mine = self.to_dict()
-        return {name: mine[name] for name, usual in _DEFAULTS.items() if mine[name] != usual}
+        """Return the settings that differ from the defaults, in the order of the fields."""
+        values = self.to_dict()
+        return {name: values[name] for name in _DEFAULTS if values[name] != _DEFAULTS[name]}
 
     def __str__(self) -> str:
-        """The differences on one line.
+        """Return the differences from the defaults on one line.
 
         >>> print(Config(hidden=128, schedule="cosine"), "|", Config())
         hidden=128 schedule=cosine | defaults
@@ -94,11 +94,11 @@ class Unit:
     Args:
         protocol: name of the protocol.
         dataset: name of the dataset.
-        system: the model, under its published name.
-        tree: what SEP pools along ("best", "random", ...: see `load_trees`), "" without one.
+        system: published name of the model.
+        tree: tree that SEP pools along ("best", "random", ...: see `load_trees`), "" for none.
         config: the settings.
-        fold: the fold that tests, from 0.
-        seed: of the initial weights and of the batches.
+        fold: index of the test fold, from 0.
+        seed: seed of initial weights and batches.
 
     Example:
         >>> Unit("table1", "MUTAG", "SEP-G", "best", Config(), fold=0, seed=0).key
@@ -115,7 +115,7 @@ class Unit:
 
     @property
     def key(self) -> str:
-        """What tells this unit from every other, the same in every version and on every machine."""
+        """Identifier of the unit, equal in every version and on every machine."""
         names = ("protocol", "dataset", "system", "tree", "fold", "seed")
         identity = {name: getattr(self, name) for name in names}
         text = json.dumps({**identity, "config": self.config.changes()}, sort_keys=True)
@@ -123,28 +123,28 @@ class Unit:
 
     @property
     def keeps_curve(self) -> bool:
-        """Whether the losses of every epoch are worth keeping: they are for a few units only."""
+        """True where the loss curve is stored: fold 0, seed 0."""
         return self.fold == 0 and self.seed == 0
 
     def __str__(self) -> str:
         tree = f" ({self.tree})" if self.tree else ""
-        place = f"fold {self.fold}, seed {self.seed}"
-        return f"{self.protocol} {self.dataset} {self.system}{tree}, {place}, {self.config}"
+        numbers = f"fold {self.fold}, seed {self.seed}"
+        return f"{self.protocol} {self.dataset} {self.system}{tree}, {numbers}, {self.config}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a training gave; accuracies are fractions of 1.
+    """Outcome of one training; accuracies are fractions of 1.
 
     Args:
-        unit: what was trained.
-        epochs: how many epochs it trained.
-        best_epoch: the epoch whose weights were tested, that of the lowest validation loss.
+        unit: the unit.
+        epochs: number of epochs trained.
+        best_epoch: epoch of the lowest validation loss, of which the weights are tested.
         val_loss: validation loss at that epoch.
         val_accuracy: validation accuracy at that epoch.
         test_accuracy: test accuracy at that epoch.
-        seconds: its share of the time spent.
-        curve: training and validation loss of every epoch, if they were kept.
+        seconds: its share of the run time.
+        curve: training and validation loss of every epoch, or None.
     """
 
     unit: Unit

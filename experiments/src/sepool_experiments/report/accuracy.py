@@ -1,4 +1,4 @@
-"""Tables of accuracies, and of those that fall short of what was published."""
+"""Tables of accuracies, and of baselines below their published accuracy."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import numpy as np
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.report.cells import Cell
 from sepool_experiments.report.stats import RULES
-from sepool_experiments.report.tables import MISSING, Record, Table, figure, number, signed
+from sepool_experiments.tables import MISSING, Record, Table, figure, number, signed
 
-REFERENCES = ("SEP-G", "SEP-N")  # the systems that others are compared with
-SHORT = 2.0  # points of percent
+REFERENCES = ("SEP-G", "SEP-N")  # compared with all other systems
+SHORT = 2.0  # percentage points
 
 
 def accuracy_table(
     protocol: Protocol, table_cells: Sequence[Cell], rule: str, against_paper: bool
 ) -> Table:
-    """Accuracies of all systems on all datasets, by one rule of selection."""
+    """Return the accuracies of all systems on all datasets, by one rule of selection."""
     datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
     lines: list[tuple[str, ...]] = []
     records: list[Record] = []
-    for line, some in groupby(table_cells, key=lambda cell: cell.line):
-        row = list(some)
+    for line, group in groupby(table_cells, key=lambda cell: cell.line):
+        row = list(group)
         figures = [_record(cell, rule) for cell in row]
         records += figures
         lines.append((str(line), *(_text(cell, rule) for cell in row)))
-        named_before = {cell.line.name for cell in table_cells[: table_cells.index(row[0])]}
-        if against_paper and any(c.published for c in row) and line.name not in named_before:
-            shown = [number(f["published"]) for f in figures]
+        earlier_names = {cell.line.name for cell in table_cells[: table_cells.index(row[0])]}
+        if against_paper and any(c.published for c in row) and line.name not in earlier_names:
+            means = [number(f["published"]) for f in figures]
             spreads = [number(f["published_std"]) for f in figures]
-            lines.append((f"{line.name}, published", *map(figure, shown, spreads)))
+            lines.append((f"{line.name}, published", *map(figure, means, spreads)))
         if against_paper and not all(np.isnan(number(f["difference"])) for f in figures):
             differences = (signed(number(f["difference"])) for f in figures)
             lines.append((f"{line}, difference", *differences))
@@ -58,9 +58,9 @@ def _text(cell: Cell, rule: str) -> str:
 
 
 def _record(cell: Cell, rule: str) -> Record:
-    chosen, known = cell.selected[rule], cell.published
+    chosen = cell.selected[rule]
     mean = chosen.mean if chosen else np.nan
-    published = known.mean if known else np.nan
+    published = cell.published.mean if cell.published else np.nan
     return {
         "dataset": cell.dataset,
         "system": cell.line.system,
@@ -75,17 +75,17 @@ def _record(cell: Cell, rule: str) -> Record:
         "trainings": cell.trained,
         "trainings_expected": cell.expected,
         "published": published,
-        "published_std": known.std if known else np.nan,
+        "published_std": cell.published.std if cell.published else np.nan,
         "difference": mean - published,
         "configurations": " | ".join(chosen.configs) if chosen else "",
     }
 
 
 def shortfall_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
-    """The cells of other systems that are more than two points under their published figure.
+    """Return the baselines more than two percentage points below their published accuracy.
 
     Returns:
-        The table, also if nothing is in it; None where there is nothing to compare.
+        The table, possibly empty; None without published figures to compare with.
     """
     records = [
         _record(cell, "customary")

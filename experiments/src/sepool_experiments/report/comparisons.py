@@ -1,4 +1,4 @@
-"""One system against the others: paired tests, who wins where, and ranks over datasets."""
+"""Paired tests of one system against the others, verdicts, and ranks over datasets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.report.accuracy import REFERENCES
 from sepool_experiments.report.cells import Cell, Line, matched
 from sepool_experiments.report.stats import compare, holm, rules_of
-from sepool_experiments.report.tables import MISSING, Record, Table, number, signed
+from sepool_experiments.tables import MISSING, Record, Table, number, signed
 
 LEVEL = 0.05  # of significance, after correction
+VERDICTS = ("wins", "ties", "losses")
 MATCHED = (
     "Each with what validation chose for it from the trainings that both have; systems that share "
     "no configuration choose from the whole grid of each, where it was trained."
@@ -23,29 +24,29 @@ HOLM = "Holm: corrected for the number of comparisons by this rule."
 
 
 def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record]:
-    """Tests of the first row of SEP with results against every other row, on every dataset."""
+    """Test the first row of SEP with results against every other row, on every dataset."""
     records: list[Record] = []
     reference = reference_line(table_cells)
     bases = {cell.dataset: cell for cell in table_cells if cell.line == reference}
     for rule in rules_of(protocol.folds):
-        found: list[Record] = []
+        tests: list[Record] = []
         for cell in (cell for cell in table_cells if bases and cell.line != reference):
             first, second = matched(bases[cell.dataset], cell, rule)
             if first and second and (test := compare(first, second, protocol.folds)):
-                who: Record = {"first": str(reference), "second": str(cell.line), "rule": rule}
-                found.append({"dataset": cell.dataset, **who, **asdict(test)})
-        records += with_holm(found)
+                pair: Record = {"first": str(reference), "second": str(cell.line), "rule": rule}
+                tests.append({"dataset": cell.dataset, **pair, **asdict(test)})
+        records += with_holm(tests)
     return records
 
 
 def with_holm(records: Sequence[Record]) -> list[Record]:
-    """The tests with p-values that are corrected for their number."""
+    """Add p-values corrected for the number of tests."""
     corrected = holm([number(record["p"]) for record in records])
     return [record | {"p_holm": p} for record, p in zip(records, corrected, strict=True)]
 
 
 def reference_line(table_cells: Sequence[Cell]) -> Line | None:
-    """The line that the others are compared with: the first of SEP's that has results."""
+    """Return the line that the others are compared with: the first of SEP with results."""
     for cell in table_cells:
         if cell.line.system in REFERENCES and cell.selected["customary"] is not None:
             return cell.line
@@ -53,7 +54,7 @@ def reference_line(table_cells: Sequence[Cell]) -> Line | None:
 
 
 def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
-    """All paired tests, one a line."""
+    """Return all paired tests, one a line."""
     return Table(
         name=f"{protocol.name}-tests",
         title=f"{protocol.title}: paired tests",
@@ -69,12 +70,12 @@ def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
 
 
 def names(tests: Sequence[Record]) -> str:
-    """Which tests these are."""
+    """Return the names of the tests."""
     return " or ".join(sorted({str(record["test"]) for record in tests}))
 
 
 def row_of(record: Record, *columns: str) -> tuple[str, ...]:
-    """A test as cells of a table, behind these columns."""
+    """Return a test as cells of a table, after these columns."""
     texts = (str(record[name]) for name in columns)
     p_values = (f"{number(record[name]):.2g}" for name in ("p", "p_holm"))
     difference = f"{signed(number(record['difference']))} ± {number(record['error']):.2f}"
@@ -84,30 +85,30 @@ def row_of(record: Record, *columns: str) -> tuple[str, ...]:
 def verdict_table(
     protocol: Protocol, table_cells: Sequence[Cell], tests: Sequence[Record]
 ) -> Table:
-    """On which datasets the first system wins, ties and loses against each other one.
+    """Return wins, ties and losses of the first system against each other one, with datasets.
 
-    The same system along other trees is no rival.
+    The first system along other trees is left out.
     """
     records: list[Record] = []
     sentences = []
     reference = reference_line(table_cells)
     own = {str(cell.line) for cell in table_cells if reference and cell.line.name == reference.name}
     for rule in rules_of(protocol.folds):
-        mine = [
+        others = [
             record for record in tests if record["rule"] == rule and record["second"] not in own
         ]
-        for second in dict.fromkeys(str(record["second"]) for record in mine):
-            against = [record for record in mine if record["second"] == second]
-            lists = {word: _datasets(against, word) for word in ("wins", "ties", "losses")}
-            who: Record = {"first": against[0]["first"], "second": second, "rule": rule}
-            counts: Record = {word: len(some) for word, some in lists.items()}
-            on: Record = {f"{word}_on": ", ".join(some) for word, some in lists.items()}
-            records.append({**who, **counts, **on})
-        if mine:
-            wins, ties, losses = (len(_datasets(mine, word)) for word in ("wins", "ties", "losses"))
+        for second in dict.fromkeys(str(record["second"]) for record in others):
+            against = [record for record in others if record["second"] == second]
+            lists = {verdict: _datasets(against, verdict) for verdict in VERDICTS}
+            pair: Record = {"first": against[0]["first"], "second": second, "rule": rule}
+            counts: Record = {verdict: len(names) for verdict, names in lists.items()}
+            on: Record = {f"{verdict}_on": ", ".join(names) for verdict, names in lists.items()}
+            records.append({**pair, **counts, **on})
+        if others:
+            wins, ties, losses = (len(_datasets(others, verdict)) for verdict in VERDICTS)
             sentences.append(
-                f"By the {rule} rule {mine[0]['first']} wins {wins} of {len(mine)} comparisons, "
-                f"ties {ties} and loses {losses}."
+                f"By the {rule} rule {others[0]['first']} wins {wins} of {len(others)} "
+                f"comparisons, ties {ties} and loses {losses}."
             )
     return Table(
         name=f"{protocol.name}-verdicts",
@@ -123,8 +124,8 @@ def verdict_table(
     )
 
 
-def _datasets(tests: Sequence[Record], word: str) -> list[str]:
-    return [str(record["dataset"]) for record in tests if _verdict(record) == word]
+def _datasets(tests: Sequence[Record], verdict: str) -> list[str]:
+    return [str(record["dataset"]) for record in tests if _verdict(record) == verdict]
 
 
 def _verdict(test: Record) -> str:
@@ -139,20 +140,20 @@ def _verdict_row(record: Record) -> tuple[str, ...]:
 
 
 def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
-    """Ranks of the systems on every dataset, and their means over datasets that all are on.
+    """Return ranks of the systems on every dataset, and means over their common datasets.
 
-    Of a system with several trees, the first that has results takes part.
+    A system with several trees has the rank of the first with results.
 
     Returns:
-        The table; None with fewer than two systems, or where rows are no systems.
+        The table; None with fewer than two systems, or in a table not by systems.
     """
     lines = _first_lines(table_cells)
     if protocol.rows_by != "system" or len(lines) < 2:
         return None
     rules = rules_of(protocol.folds)
     by_rule = {rule: _ranks(lines, table_cells, rule) for rule in rules}
-    shown = sorted(by_rule["customary"], key=_place)
-    means = {(r["system"], r["rule"]): r["mean_rank"] for some in by_rule.values() for r in some}
+    shown = sorted(by_rule["customary"], key=_rank_key)
+    means = {(r["system"], r["rule"]): r["mean_rank"] for part in by_rule.values() for r in part}
     datasets = [name for name in shown[0] if name in {cell.dataset for cell in table_cells}]
     common = [name for name in datasets if all(record[name] is not None for record in shown)]
     rows = []
@@ -175,34 +176,34 @@ def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | No
 
 
 def _first_lines(table_cells: Sequence[Cell]) -> list[Line]:
-    """One line a system, the first with results."""
-    there = (cell.line for cell in table_cells if cell.selected["customary"] is not None)
+    """Return one line a system, the first with results."""
     first: dict[str, Line] = {}
-    for line in there:
-        first.setdefault(line.name, line)
+    for cell in table_cells:
+        if cell.selected["customary"] is not None:
+            first.setdefault(cell.line.name, cell.line)
     return list(first.values())
 
 
 def _ranks(lines: Sequence[Line], table_cells: Sequence[Cell], rule: str) -> list[Record]:
-    found: dict[str, list[float]] = {}
+    by_dataset: dict[str, list[float]] = {}
     for dataset in dict.fromkeys(cell.dataset for cell in table_cells):
         chosen = {cell.line: cell.selected[rule] for cell in table_cells if cell.dataset == dataset}
         means = [one.mean if (one := chosen.get(line)) else np.nan for line in lines]
-        if np.isfinite(means).sum() > 1:  # alone, one is the first of one
+        if np.isfinite(means).sum() > 1:  # a single system has no rank
             negative = [-round(mean, 9) for mean in means]
-            found[dataset] = stats.rankdata(negative, nan_policy="omit").tolist()
-    common = [ranks for ranks in found.values() if not np.isnan(ranks).any()]
+            by_dataset[dataset] = stats.rankdata(negative, nan_policy="omit").tolist()
+    common = [ranks for ranks in by_dataset.values() if not np.isnan(ranks).any()]
     over = np.mean(common, axis=0) if common else np.full(len(lines), np.nan)
     records: list[Record] = []
-    for place, line in enumerate(lines):
-        own = {name: ranks[place] for name, ranks in found.items()}
+    for i, line in enumerate(lines):
+        own = {name: ranks[i] for name, ranks in by_dataset.items()}
         shown: Record = {name: None if np.isnan(rank) else rank for name, rank in own.items()}
-        head: Record = {"system": str(line), "rule": rule, "mean_rank": float(over[place])}
+        head: Record = {"system": str(line), "rule": rule, "mean_rank": float(over[i])}
         records.append({**head, "datasets": len(common), **shown})
     return records
 
 
-def _place(record: Record) -> tuple[float, str]:
+def _rank_key(record: Record) -> tuple[float, str]:
     mean = number(record["mean_rank"])
     return (np.inf if np.isnan(mean) else mean), str(record["system"])
 

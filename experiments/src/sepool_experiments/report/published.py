@@ -1,4 +1,4 @@
-"""The published figures, to compare with."""
+"""Published accuracies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-# Which part of the file a protocol's table is, and how the file spells some datasets.
-_PARTS = {
+# Sections of the file by protocol, and its spelling of some datasets.
+_SECTIONS = {
     "table1": "graph_classification",
     "released": "graph_classification",
     "table2": "sep_g_backbones",
@@ -31,10 +31,10 @@ class Published:
 
 
 def published(protocol: str, system: str, dataset: str) -> Published | None:
-    """A published figure, or None where the paper has none.
+    """Return a published accuracy, or None.
 
     Args:
-        protocol: name of a protocol; a quick one has the figures of the full one.
+        protocol: name of a protocol, full or quick.
         system: name of a row of the paper's table.
         dataset: name of a dataset.
 
@@ -44,21 +44,21 @@ def published(protocol: str, system: str, dataset: str) -> Published | None:
         >>> published("table1", "SEP-G", "ENZYMES") is None
         True
     """
-    name = _PARTS.get(protocol.removesuffix("-quick"), "")
-    part, column = _file().get(name, {}), _SPELLINGS.get(dataset, dataset)
+    name = _SECTIONS.get(protocol.removesuffix("-quick"), "")
+    section, column = _file().get(name, {}), _SPELLINGS.get(dataset, dataset)
     if name == "node_depth":  # dataset, system, number of blocks
         plain, _, blocks = system.removesuffix(")").partition("(")
-        figure = part.get(column, {}).get(plain, {}).get(blocks)
+        figure = section.get(column, {}).get(plain, {}).get(blocks)
         return None if figure is None else Published(*figure)
     if name == "node_shallow":  # without deviations
-        figure = part.get(column, {}).get(system)
+        figure = section.get(column, {}).get(system)
         return None if figure is None else Published(figure, math.nan)
-    figure = part.get(system, {}).get(column)
+    figure = section.get(system, {}).get(column)
     return None if figure is None else Published(figure["mean"], figure["std"])
 
 
 def citation() -> str:
-    """Where the figures are from.
+    """Return the reference of the published accuracies.
 
     >>> citation().endswith("International Conference on Machine Learning, 2022.")
     True

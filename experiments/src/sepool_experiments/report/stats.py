@@ -1,7 +1,7 @@
-"""Choosing configurations by validation, accuracies with their spread, and paired tests.
+"""Selection of configurations by validation, accuracies with spread, and paired tests.
 
-All of it works on the rows of one cell: one system (with one kind of tree) on one dataset, with
-every configuration, fold and seed. Test accuracies are never looked at to choose anything.
+Functions take the rows of one cell: one system (along one tree) on one dataset, with every
+configuration, fold and seed. Test accuracies take no part in the selection.
 """
 
 from __future__ import annotations
@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
-from sepool.extras import needs
-
-with needs("bench", "sepool_experiments.report.stats"):
-    import pandas as pd
-    from scipy import stats
-
-MANY = 2000  # sets of seeds to choose from; with more the largest part may be missed
+MAX_SEED_SETS = 2000  # candidate sets of seeds; beyond that the largest part may be missed
 RULES = {
     "customary": (
         "one configuration for all folds, the one of highest mean validation accuracy; of equals "
@@ -32,7 +28,7 @@ RULES = {
 
 
 def rules_of(folds: int) -> tuple[str, ...]:
-    """The rules that can differ: with one fold they choose the same, so one of them will do.
+    """Return the rules that can differ: with one fold both select the same.
 
     >>> rules_of(10), rules_of(1)
     (('customary', 'strict'), ('customary',))
@@ -45,8 +41,8 @@ class Selected:
     """Test accuracies under the chosen configurations.
 
     Args:
-        accuracy: a row a fold, a column a seed; fractions of 1.
-        configs: the configurations that were chosen, in words.
+        accuracy: fractions of 1, one row a fold and one column a seed.
+        configs: texts of the chosen configurations.
     """
 
     accuracy: pd.DataFrame
@@ -64,16 +60,16 @@ class Selected:
 
     @property
     def seeds(self) -> int:
-        """How many seeds there are."""
+        """Number of seeds."""
         return int(self.accuracy.shape[1])
 
     @property
     def folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return int(self.accuracy.shape[0])
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the mean over seeds is expected, by Student's t; the mean alone for one seed."""
+        """Return Student's confidence interval of the mean over seeds; the mean for one seed."""
         means = 100 * self.accuracy.mean(axis=0).to_numpy()
         if len(means) < 2 or np.ptp(means) == 0:
             return self.mean, self.mean
@@ -82,19 +78,19 @@ class Selected:
 
 
 def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected | None:
-    """Chooses configurations by validation accuracy, ties by validation loss.
+    """Select configurations by validation accuracy, ties by validation loss.
 
-    Only configurations that were trained on the same folds and seeds compete, and only seeds with
-    every fold count, so that an unfinished run gives no lopsided figure.
+    Candidates are configurations with the same seeds, each seed with all folds, so that an
+    unfinished run gives no biased accuracy.
 
     Args:
         cell: rows with ``config``, ``fold``, ``seed``, ``val_accuracy``, ``val_loss`` and
             ``test_accuracy``.
         rule: "customary" or "strict", see `RULES`.
-        folds: how many there are; by default as many as there are rows for.
+        folds: number of folds; by default that of the rows.
 
     Returns:
-        What was chosen, or None if no seed has every fold.
+        The selection, or None if no seed has all folds.
 
     Example:
         >>> cell = pd.DataFrame({
@@ -111,7 +107,7 @@ def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected 
         return None
     groups = ["config"] if rule == "customary" else ["fold", "config"]
     means = fair.groupby(groups, sort=True)[["val_accuracy", "val_loss"]].mean().reset_index()
-    # Sums in another order differ in the last bits, which must not decide between equals.
+    # The last bits depend on the order of summation and must not break ties.
     means["val_accuracy"] = means["val_accuracy"].round(9)
     best = means.sort_values(["val_accuracy", "val_loss", "config"], ascending=[False, True, True])
     if rule == "customary":
@@ -123,24 +119,24 @@ def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected 
 
 
 def _comparable(cell: pd.DataFrame, folds: int) -> pd.DataFrame:
-    """The largest part of the rows in which every configuration has the same complete seeds."""
+    """Return the largest part of the rows in which all configurations have the same seeds."""
     counts = cell.groupby(["config", "seed"])["fold"].nunique()
-    whole = counts[counts == folds].reset_index()[["config", "seed"]]
-    if whole.empty:
+    complete = counts[counts == folds].reset_index()[["config", "seed"]]
+    if complete.empty:
         return cell.iloc[:0]
-    seeds = {config: frozenset(some) for config, some in whole.groupby("config")["seed"]}
-    given = set(seeds.values())
-    choices = more = set(given)
-    while len(choices) < MANY and (more := {a & b for a in more for b in given} - choices):
-        choices |= more
+    seeds_of = {config: frozenset(seeds) for config, seeds in complete.groupby("config")["seed"]}
+    single = set(seeds_of.values())
+    choices = new = set(single)
+    while len(choices) < MAX_SEED_SETS and (new := {a & b for a in new for b in single} - choices):
+        choices |= new
 
     def size(choice: frozenset[int]) -> tuple[int, int, list[int]]:
-        configs = sum(choice <= some for some in seeds.values())
+        configs = sum(choice <= seeds for seeds in seeds_of.values())
         return configs * len(choice), configs, sorted(choice)
 
-    most = max(choices, key=size)
-    fair = [config for config, some in seeds.items() if most <= some]
-    return cell[cell["config"].isin(fair) & cell["seed"].isin(most)]
+    largest = max(choices, key=size)
+    fair = [config for config, seeds in seeds_of.items() if largest <= seeds]
+    return cell[cell["config"].isin(fair) & cell["seed"].isin(largest)]
 
 
 @dataclass(frozen=True)
@@ -148,11 +144,11 @@ class Comparison:
     """A paired test of two systems.
 
     Args:
-        difference: mean of the first less mean of the second, in points of percent.
-        error: standard error of the difference, as the test sees it.
-        pairs: number of differences that the test saw.
+        difference: mean of the first minus mean of the second, in percentage points.
+        error: standard error of the difference, as in the test.
+        pairs: number of paired differences.
         p: two-sided p-value.
-        test: which test.
+        test: name of the test.
     """
 
     difference: float
@@ -163,26 +159,25 @@ class Comparison:
 
 
 def compare(first: Selected, second: Selected, parts: int | None = None) -> Comparison | None:
-    """Tests whether two systems differ, over the folds and seeds that both have.
+    """Test the difference of two systems over their common folds and seeds.
 
-    Differences are averaged over seeds inside a fold. Training sets of different folds overlap, so
-    a plain t-test over folds finds too much: the variance is corrected after Nadeau and Bengio
-    (2003) by the ratio of test to training data. With a fixed split there is one fold, and a plain
-    paired t-test over seeds.
+    Differences are averaged over the seeds of a fold. Training sets of different folds overlap, so
+    a plain t-test over folds is too optimistic: the variance is corrected after Nadeau and Bengio
+    (2003) by the ratio of test to training data. A fixed split is one fold, with a paired t-test
+    over seeds.
 
     Args:
-        first: what was chosen for one system.
-        second: for the other.
-        parts: folds that the data was cut into, from which the ratio follows; by default those of
-            the first system.
+        first: selection of one system.
+        second: selection of the other.
+        parts: number of parts of the cross-validation, which gives the ratio; by default the folds
+            of the first system.
 
     Returns:
         The test, or None with fewer than two pairs.
     """
     folds = first.accuracy.index.intersection(second.accuracy.index)
     seeds = first.accuracy.columns.intersection(second.accuracy.columns)
-    both = (some.accuracy.loc[folds, seeds] for some in (first, second))
-    table = 100 * (next(both) - next(both))
+    table = 100 * (first.accuracy.loc[folds, seeds] - second.accuracy.loc[folds, seeds])
     single = len(folds) == 1
     differences = (table.iloc[0] if single else table.mean(axis=1)).to_numpy()
     if len(seeds) == 0 or len(differences) < 2:
@@ -196,12 +191,12 @@ def compare(first: Selected, second: Selected, parts: int | None = None) -> Comp
 
 
 def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
-    """Standard error of a mean, from a variance of (1/n + ratio) s^2; see `corrected_t_test`."""
+    """Return the standard error of a mean with variance (1/n + ratio) s^2."""
     return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
 
 
 def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
-    """Two-sided p-value of a mean of zero, with a variance of (1/n + ratio) s^2.
+    """Return the two-sided p-value of a zero mean with variance (1/n + ratio) s^2.
 
     Args:
         differences: one a fold.
@@ -222,7 +217,7 @@ def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values that are corrected for their number, by Holm's step-down method.
+    """Return p-values corrected by Holm's step-down method.
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -236,11 +231,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def paired_means(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Test accuracies in percent, a column for every value of ``by``, a row for every common unit.
+    """Return test accuracies in percent, one column a value of ``by``, one row a common unit.
 
     Args:
-        rows: of one system on one dataset.
-        by: the column to compare, such as "tree".
+        rows: rows of one system on one dataset.
+        by: column to compare, such as "tree".
     """
     units = ["config", "fold", "seed"]
     return 100 * rows.pivot(index=units, columns=by, values="test_accuracy").dropna()

@@ -1,4 +1,4 @@
-"""Does the tree matter? The same system along different trees, paired."""
+"""Paired comparisons of one system along different trees."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from sepool_experiments.protocols.catalog import TREES, Protocol
 from sepool_experiments.report.cells import Cell, Line, matched, variants_of
 from sepool_experiments.report.comparisons import HOLM, MATCHED, names, row_of, with_holm
 from sepool_experiments.report.stats import compare, paired_means, rules_of
-from sepool_experiments.report.tables import Record, Table, figure, number, signed
+from sepool_experiments.tables import Record, Table, figure, number, signed
 
 CONTROL = "random"
 ALL = "all"
 
 
 def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
-    """Every two trees that a system was trained with, unit by unit, whatever is chosen later."""
+    """Compare every two trees of a system over all common units, without selection."""
     records: list[Record] = []
     named = rows.assign(variant=variants_of(protocol, rows))
     if protocol.rows_by != "name":
-        named = named[named["variant"] == ""]  # others stand aside
-    for place, some in named.groupby(["system", "variant"], sort=True):
-        name, variant = map(str, place)
+        named = named[named["variant"] == ""]
+    for key, group in named.groupby(["system", "variant"], sort=True):
+        name, variant = map(str, key)
         system = Line(name, variant=variant).name
-        for pair in combinations([tree for tree in TREES if tree in set(some["tree"])], 2):
-            mine = [_difference(str(data), part, pair) for data, part in some.groupby("dataset")]
-            found = [record for record in mine if record is not None]
-            records += [{"system": system, **record} for record in found]
-            if len(found) > 1:
-                records.append({"system": system, **_over_datasets(found)})
+        for pair in combinations([tree for tree in TREES if tree in set(group["tree"])], 2):
+            by_dataset = group.groupby("dataset")
+            differences = [_difference(str(data), part, pair) for data, part in by_dataset]
+            compared = [record for record in differences if record is not None]
+            records += [{"system": system, **record} for record in compared]
+            if len(compared) > 1:
+                records.append({"system": system, **_over_datasets(compared)})
     return Table(
         name=f"{protocol.name}-trees",
         title=f"{protocol.title}: does the tree matter?",
@@ -98,10 +99,10 @@ def _tree_row(record: Record) -> tuple[str, ...]:
 
 
 def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
-    """What is left of the difference to random trees when each has its chosen configurations."""
+    """Compare each tree with random trees, both with their selected configurations."""
     rules = rules_of(protocol.folds)
-    found = (list(_controls(table_cells, rule, protocol.folds)) for rule in rules)
-    records = [record for some in found for record in with_holm(some)]
+    tests = (list(_controls(table_cells, rule, protocol.folds)) for rule in rules)
+    records = [record for by_rule in tests for record in with_holm(by_rule)]
     return Table(
         name=f"{protocol.name}-control",
         title=f"{protocol.title}: against random trees",
@@ -116,9 +117,9 @@ def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
 
 
 def _controls(table_cells: Sequence[Cell], rule: str, folds: int) -> Iterator[Record]:
-    by_place = {(cell.line, cell.dataset): cell for cell in table_cells}
-    for (line, dataset), cell in by_place.items():
-        other = by_place.get((replace(line, tree=CONTROL), dataset))
+    by_key = {(cell.line, cell.dataset): cell for cell in table_cells}
+    for (line, dataset), cell in by_key.items():
+        other = by_key.get((replace(line, tree=CONTROL), dataset))
         if line.tree in ("", CONTROL) or other is None:
             continue
         first, second = matched(cell, other, rule)

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from sepool_experiments.report.tables import (
+from sepool_experiments.tables import (
     Table,
     csv_text,
     figure,

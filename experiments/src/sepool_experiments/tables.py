@@ -1,14 +1,13 @@
-"""A table, and how it is written: Markdown, CSV, LaTeX."""
+"""Tables as Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from sepool.files.atomic import atomic_write
 
@@ -18,15 +17,15 @@ Record = dict[str, str | int | float | None]
 
 @dataclass(frozen=True)
 class Table:
-    """What a reader sees, and the numbers behind it.
+    """Texts of a table and the numbers behind them.
 
     Args:
-        name: of its files.
-        title: one line above it.
-        note: what the figures are.
+        name: name of its files.
+        title: one line above the table.
+        note: explanation of the figures.
         header: titles of the columns.
         rows: texts of the cells.
-        records: one a figure, in full precision, for the CSV file.
+        records: the numbers in full precision, for the CSV file.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Table:
 
 
 def figure(mean: float, spread: float = np.nan, mark: str = "") -> str:
-    """A mean and its spread.
+    """Format a mean and its spread.
 
     >>> figure(85.556, 1.091), figure(85.556), figure(np.nan)
     ('85.56 ± 1.09', '85.56', 'missing')
@@ -49,7 +48,7 @@ def figure(mean: float, spread: float = np.nan, mark: str = "") -> str:
 
 
 def signed(difference: float) -> str:
-    """A difference with its sign.
+    """Format a difference with its sign.
 
     >>> signed(1.666), signed(-0.001), signed(np.nan)
     ('+1.67', '0.00', 'missing')
@@ -60,12 +59,12 @@ def signed(difference: float) -> str:
 
 
 def number(value: str | int | float | None) -> float:
-    """A value of a record as a number; NaN where there is none."""
+    """Return a value of a record as a float; NaN for None."""
     return np.nan if value is None else float(value)
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown, columns in line.
+    """Return the table as Markdown with aligned columns.
 
     >>> print(markdown(Table("t", "T", "", ("a", "b"), (("x", "1"),), ())))
     | a   | b   |
@@ -90,20 +89,9 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """The numbers behind the table; a missing one is an empty cell."""
-    names = dict.fromkeys(name for record in table.records for name in record)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(names), lineterminator="\n")
-    writer.writeheader()
-    for record in table.records:
-        writer.writerow({name: _plain(value) for name, value in record.items()})
-    return out.getvalue()
-
-
-def _plain(value: str | int | float | None) -> str | int:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else value
+    """Return the numbers behind the table; missing values are empty cells."""
+    frame = pd.DataFrame.from_records(table.records).convert_dtypes()  # integers stay integers
+    return str(frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
 _LATEX = str.maketrans(
@@ -119,36 +107,31 @@ _LATEX = str.maketrans(
 
 
 def latex(table: Table) -> str:
-    """The table for a paper; it needs the package booktabs.
+    """Return the table for a paper with the LaTeX package booktabs.
 
     >>> latex(Table("t", "50%", "", ("a",), (("1 ± 2",),), ())).splitlines()[2:4]
     ['\\\\caption{50\\\\%}', '\\\\label{tab:t}']
     """
     columns = zip(table.header, *table.rows, strict=True)
-    kinds = "".join("r" if _numeric(column[1:]) else "l" for column in columns)
-    lines = [" & ".join(cell.translate(_LATEX) for cell in row) for row in table.rows]
+    alignment = "".join("r" if _numeric(column[1:]) else "l" for column in columns)
+    header, *rows = [
+        [cell.translate(_LATEX) for cell in line] for line in (table.header, *table.rows)
+    ]
     caption = ". ".join(text for text in (table.title, table.note) if text)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{caption.translate(_LATEX)}}}",
-            rf"\label{{tab:{table.name}}}",
-            rf"\begin{{tabular}}{{{kinds}}}",
-            r"\toprule",
-            " & ".join(cell.translate(_LATEX) for cell in table.header) + r" \\",
-            r"\midrule",
-            *(line + r" \\" for line in lines),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
+    style = pd.DataFrame(rows, columns=header).style.hide(axis="index")
+    return str(
+        style.to_latex(
+            column_format=alignment,
+            hrules=True,
+            position_float="centering",
+            caption=caption.translate(_LATEX),
+            label=f"tab:{table.name}",
+        )
     )
 
 
 def section(table: Table) -> str:
-    """The table as a part of a Markdown page; of an empty one, what there is to say about it."""
+    """Return the table as a section of a Markdown page; of an empty table, title and note."""
     parts = [f"### {table.title}", *([markdown(table)] if table.rows else []), table.note]
     return "\n\n".join(parts) + "\n"
 
@@ -157,7 +140,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {"md": section, "csv": csv_text, "t
 
 
 def write_table(table: Table, folder: Path) -> list[Path]:
-    """Writes the table in every format and returns the files."""
+    """Write the table in every format and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for suffix, text in FORMATS.items():
@@ -168,6 +151,6 @@ def write_table(table: Table, folder: Path) -> list[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replaces a file as a whole."""
+    """Replace a file atomically."""
     with atomic_write(path) as file:
         file.write(text.encode())

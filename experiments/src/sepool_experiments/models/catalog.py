@@ -1,0 +1,22 @@
+"""All systems by what they classify, without importing torch."""
+
+from __future__ import annotations
+
+from sepool_experiments.models.node_systems import NODE_SYSTEMS
+from sepool_experiments.models.systems import SYSTEMS, System
+from sepool_experiments.protocols.protocol import DATASETS
+from sepool_experiments.protocols.units import Unit
+
+SYSTEMS_OF = {"graphs": SYSTEMS, "nodes": NODE_SYSTEMS}
+
+
+def system_of(unit: Unit) -> System:
+    """Return the system of a unit; the dataset decides which of two systems of one name.
+
+    >>> from dataclasses import replace
+    >>> from sepool_experiments.protocols.units import Config
+    >>> unit = Unit("table3", "Cora", "GCN", "", Config(), fold=0, seed=0)
+    >>> system_of(unit).kind, system_of(replace(unit, dataset="MUTAG")).kind
+    ('nodes', 'graphs')
+    """
+    return SYSTEMS_OF[DATASETS.get(unit.dataset, "graphs")][unit.system]
