@@ -1,4 +1,4 @@
-"""What the tests of experiments share."""
+"""Fixtures of the tests of experiments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 HERE = str(Path(__file__).parent)
-sys.path.append(HERE)  # for what the tests share
+sys.path.append(HERE)  # for shared modules
 TRAINER = "fake_trainer:train"
 PATH = ((0, 1), (1, 0), (1, 2), (2, 1))
 
 
 @pytest.fixture
 def options(tmp_path, monkeypatch):
-    """Options with the fake trainer, which worker processes find as well."""
+    """Options with the fake trainer, on the path of worker processes too."""
     from sepool_experiments.backends import RunOptions
 
     monkeypatch.syspath_prepend(HERE)
@@ -54,13 +54,13 @@ def units(protocol):
 
 @pytest.fixture
 def write(tmp_path, result):
-    """Writes made-up results, by default such that best trees are two points better than others."""
+    """Write synthetic results, by default with best trees two points above the others."""
     from sepool_experiments.protocols.catalog import PROTOCOLS
     from sepool_experiments.results.database import Writer
     from sepool_experiments.results.run_info import RunInfo
 
     def write(units, protocol=PROTOCOLS["table1"], level=lambda unit: 0.02 * (unit.tree == "best")):
-        """A test accuracy is 70 percent, the level of the unit, and a little noise."""
+        """Write a test accuracy of 70 percent plus the level of the unit and noise."""
         with Writer(tmp_path / "results", protocol, RunInfo.now(protocol, "cpu", "test")) as writer:
             for unit in units:
                 made = result(unit)
@@ -73,7 +73,7 @@ def write(tmp_path, result):
 
 @pytest.fixture
 def records():
-    """The numbers behind a table of a report."""
+    """Read the CSV file of a table."""
 
     def read(folder, name):
         with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
@@ -84,7 +84,7 @@ def records():
 
 @pytest.fixture
 def data(tmp_path):
-    """A dataset of twenty paths of three nodes, and ten folds, laid out as files."""
+    """A dataset of twenty paths of three nodes, and ten folds, as files."""
     root = tmp_path / "data"
     raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
     raw.mkdir(parents=True)

@@ -1,9 +1,9 @@
-"""A trainer without torch: results are a pure function of the unit, and it can be told to die.
+"""A trainer without torch: results are a function of the unit, and workers can be killed.
 
-Environment variables, because a worker process inherits nothing else:
-FAKE_SECONDS how long a unit takes, but for that with the key FAKE_QUICK;
-FAKE_LOG a file that gets the key of every unit that starts;
-FAKE_DIE a folder: the first unit that finds no file ``died`` in it makes one and kills its process;
+Environment variables, which worker processes inherit:
+FAKE_SECONDS duration of a unit, except that with the key FAKE_QUICK;
+FAKE_LOG a file for the keys of all started units;
+FAKE_DIE a folder: the first unit without a file ``died`` in it creates one and kills its process;
 FAKE_FAIL the key of a unit that raises, FAKE_KILL that of a unit that always kills its process.
 """
 
@@ -24,7 +24,7 @@ def train(units, protocol, data_root, device="cpu", log=print):
 
 
 def result(unit):
-    """Some numbers that depend on the unit alone."""
+    """Return a result that depends on the unit alone."""
     bits = int(unit.key, 16)
     curve = ((1.0, 1.1), (0.5, 0.75)) if unit.keeps_curve else None
     val, test = 0.5 + bits % 97 / 200, 0.5 + bits % 89 / 200

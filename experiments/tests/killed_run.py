@@ -1,4 +1,4 @@
-"""A run for test_run.py to kill: killed_run.py OUT ENGINE, with the fake trainer beside it."""
+"""A run that test_run.py kills: killed_run.py OUT BACKEND, with the fake trainer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.protocols.catalog import PROTOCOLS
 
 if __name__ == "__main__":
-    # Shells start background jobs deaf to Ctrl-C, and children inherit that.
+    # Children of background jobs inherit that SIGINT is ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     protocol = PROTOCOLS["table1"]
     units = protocol.units(["MUTAG"], ["SEP-G"], seeds=2, folds=10, configs=[0])

@@ -1,4 +1,4 @@
-"""A small dataset of random graphs, with trees, as the trainer has it and as PyG has it."""
+"""A small dataset of random graphs with trees, as `GraphSet` and as PyG data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sepool_experiments.data.graphs import GraphSet
 
 
 def graph_set(count=24, seed=0, labels=True):
-    """Random graphs of 1 to 18 nodes; some have isolated nodes, one has no edges at all."""
+    """Return random graphs of 1 to 18 nodes, some with isolated nodes, one without edges."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(3, 19, count)
     sizes[0] = 1
@@ -32,7 +32,7 @@ def graph_set(count=24, seed=0, labels=True):
 
 
 def forest(graphs, height=3):
-    """The trees of a dataset."""
+    """Return the trees of a dataset."""
     import sepool
 
     ends = pointers(graphs.edges.counts)
@@ -43,7 +43,7 @@ def forest(graphs, height=3):
 
 
 def pyg_graphs(graphs, trees):
-    """The same graphs as a list of PyG's ``Data``."""
+    """Return the graphs as a list of PyG ``Data``."""
     import torch
     from torch_geometric.data import Data
 
@@ -80,7 +80,7 @@ def replica_batch(model, data):
 
 
 def outputs_and_gradients(model, store, ids):
-    """What a model gives for a batch, and the gradient of every parameter."""
+    """Return the outputs of a model for a batch, and the gradient of every parameter."""
     batch = store.batch(ids, store.shape(ids))
     model.zero_grad()
     out = batch.by_replica(model(batch))

@@ -12,11 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("torch_geometric")
-
+from torch_geometric import datasets
 from typer.testing import CliRunner
 
 from sepool.cli import app as cli
@@ -35,7 +31,7 @@ SMALL = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, options, data):
-    """A working folder with data, where the fake trainer trains."""
+    """A working folder with data and the fake trainer."""
     fake = functools.partial(backends.RunOptions, trainer=options.trainer)
     monkeypatch.setattr(backends, "RunOptions", fake)
     monkeypatch.chdir(tmp_path)
@@ -49,11 +45,11 @@ def run(*args: str, code: int = 0):
     return result
 
 
-def test_reproduce_and_go_on(folder):
+def test_reproduce_interrupted_run_resumes(folder):
     first = run("reproduce", "table1", *SMALL, "--configs", "0,2-3", "--device", "cpu")
     assert "9/9 trainings, " in first.output
-    told = r"all 9 trainings are in results/table1 \(9 now, in \d+\.\d s\); sepool report"
-    assert re.search(rf"{told} --results results\n$", first.output)
+    line = r"all 9 trainings are in results/table1 \(9 now, in \d+\.\d s\); sepool report"
+    assert re.search(rf"{line} --results results\n$", first.output)
     keys = finished("results", PROTOCOLS["table1"])
     assert len(keys) == 9
     again = run("reproduce", "table1", *SMALL, "--configs", "4", "--device", "cpu")
@@ -75,19 +71,19 @@ def test_pack(folder):
     assert (packed["folder"], packed["trainings"], packed["added"]) == ("results/table1", 6, 3)
 
 
-def test_one_training(folder):
+def test_reproduce_one_training_prints_singular(folder):
     args = ["reproduce", "table1", *SMALL, "--folds", "1", "--configs", "1", "--device", "cpu"]
     assert "\nthe training is in results/table1 (1 now, in " in run(*args).output
     assert run(*args).output.startswith("1 of 1 training is in results/table1 already\n")
 
 
-def test_quick_has_its_own_results(folder):
+def test_reproduce_quick_writes_own_folder(folder):
     run("reproduce", "table1", "--quick", "--engine", "processes", "--device", "cpu", "--out", "r")
     assert len(finished("r", PROTOCOLS["table1-quick"])) == 20
     assert not (folder / "r" / "table1").exists()
 
 
-def test_a_dataset_that_only_lies_in_the_folder(folder):
+def test_reproduce_dataset_from_files_trains_and_reports(folder):
     raw = folder / "data" / "TU" / "MUTAG" / "raw"
     for path in raw.iterdir():
         path.rename(path.with_name(path.name.replace("MUTAG", "PATHS")))
@@ -97,13 +93,13 @@ def test_a_dataset_that_only_lies_in_the_folder(folder):
     assert len(finished("results", PROTOCOLS["table1"])) == 10
     wrong = run("reproduce", "table1", "--datasets", "PATSH", "--device", "cpu", code=2)
     assert "unknown dataset 'PATSH'; did you mean PATHS" in wrong.output
-    told = run("report")
-    assert re.search(r"\| +PATHS +\|", told.stdout)
-    assert "wrote" not in told.stdout
-    assert re.search(r"^wrote report/report.md and \d+ more\n$", told.stderr)
+    done = run("report")
+    assert re.search(r"\| +PATHS +\|", done.stdout)
+    assert "wrote" not in done.stdout
+    assert re.search(r"^wrote report/report.md and \d+ more\n$", done.stderr)
 
 
-def test_data_by_environment(folder, monkeypatch):
+def test_reproduce_data_by_environment_trains(folder, monkeypatch):
     (folder / "data").rename(folder / "elsewhere")
     monkeypatch.setenv("SEPOOL_DATA", "elsewhere")
     run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
@@ -131,21 +127,21 @@ class TestBadInput:
             (["table1", "--device", "cuda:63"], "device must be auto, cpu, got 'cuda:63'"),
         ],
     )
-    def test_one_line_and_exit_code_2(self, folder, args, message):
+    def test_reproduce_bad_option_prints_one_line(self, folder, args, message):
         args = [*args] if "--engine" in args else [*args, "--engine", "processes"]
         result = run("reproduce", *args, code=2)
         assert result.output.startswith(f"sepool: {message}"), result.output
         assert len(result.output.splitlines()) == 1
         assert not (folder / "results").exists()
 
-    def test_folds_that_do_not_partition(self, folder):
+    def test_reproduce_overlapping_folds_fails(self, folder):
         (folder / "data" / "splits" / "MUTAG" / "test_idx-4.txt").write_text("0\n13\n")
         output = run("reproduce", "table1", *SMALL, code=2).output
         start = "sepool: the folds of MUTAG do not partition its 20 graphs: "
         assert output == start + "graph 0 is in 2 test folds\n"
         assert not (folder / "results").exists()
 
-    def test_results_of_another_protocol(self, folder, units, result, protocol):
+    def test_reproduce_results_of_other_rules_fails(self, folder, units, result, protocol):
         info = replace(RunInfo.now(protocol, "cpu", "test"), digest="0123456789ab")
         with Writer("results", protocol, info) as writer:
             writer.add(result(units[0]))
@@ -153,7 +149,7 @@ class TestBadInput:
         assert output.startswith("sepool: results/table1 holds results of another protocol")
         assert len(output.splitlines()) == 1
 
-    def test_results_of_other_folds(self, folder):
+    def test_reproduce_results_of_other_folds_fails(self, folder):
         run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
         splits = folder / "data" / "splits" / "MUTAG"
         for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
@@ -163,12 +159,12 @@ class TestBadInput:
         assert "sepool: results/table1 holds results of other graphs or folds of MUTAG" in output
         run(*args, "--out", "others")
 
-    def test_trees_of_a_package_that_is_missing(self, folder, monkeypatch):
+    def test_reproduce_trees_of_missing_package_fails(self, folder, monkeypatch):
         monkeypatch.setattr("sepool.integrations.tgp.MISSING", ModuleNotFoundError("no tgp"))
         output = run("reproduce", "table1", *SMALL, "--trees", "released", code=1).output
         assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
 
-    def test_results_that_another_process_writes(self, folder, protocol):
+    def test_reproduce_locked_results_fails(self, folder, protocol):
         with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test")):
             output = run("reproduce", "table1", *SMALL, "--device", "cpu", code=2).output
         assert "sepool: another process writes to results/table1; wait for it" in output
@@ -183,8 +179,7 @@ class TestBadInput:
         output = run("pack", code=2).output
         assert output.startswith("sepool: results/table1/MUTAG.jsonl:1: not a line of results")
 
-    def test_no_data_and_no_network(self, folder, monkeypatch):
-        datasets = pytest.importorskip("torch_geometric.datasets")
+    def test_reproduce_without_data_and_network_fails(self, folder, monkeypatch):
 
         def offline(*_):
             raise OSError("offline")
@@ -195,7 +190,7 @@ class TestBadInput:
         assert output.startswith("sepool: no data for NCI1 in data and no download (offline)")
         assert len(output.splitlines()) == 1
 
-    def test_list_and_report(self, folder):
+    def test_list_and_report_bad_argument_fails(self, folder):
         assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
         assert "--against takes 'paper'" in run("report", "--against", "me", code=2).output
 
@@ -204,24 +199,24 @@ class TestBadInput:
     ("what", "line"),
     [("systems", "SEP-G "), ("datasets", "MUTAG "), ("protocols", "table1-quick ")],
 )
-def test_list(what, line):
+def test_list_prints_names(what, line):
     assert any(text.startswith(line) for text in run("list", what).output.splitlines())
 
 
-def test_thousands_have_commas_but_years_have_none():
+def test_list_formats_thousands_but_not_years():
     protocols = run("list", "protocols").output
     assert re.search(r"^table1 +145,600 ", protocols, re.M)
     assert re.search(r"^table3 +8,370 ", protocols, re.M)
     assert re.search(r"^SEP-G .* 2022 ", run("list", "systems").output, re.M)
 
 
-def test_errors_are_said_with_json_as_well(folder):
+def test_reproduce_json_prints_errors(folder):
     done = run("reproduce", "table9", "--json", code=2)
     assert done.stdout == ""
     assert done.stderr.startswith("sepool: unknown protocol 'table9'; ")
 
 
-def test_lists_as_json():
+def test_list_json_has_typed_values():
     systems = json.loads(run("list", "systems", "--json").stdout)
     sep_g = next(row for row in systems if row["system"] == "SEP-G")
     assert (sep_g["tree"], sep_g["year"], sep_g["classifies"]) == (True, 2022, "graphs")
@@ -230,20 +225,20 @@ def test_lists_as_json():
     assert table1["trainings"] == len(PROTOCOLS["table1"].units())
 
 
-def test_outcome_as_json(folder):
+def test_reproduce_json_prints_outcome_only(folder):
     args = ["reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu", "--json"]
     outcome = {"protocol": "table1", "trainings": 3, "results": "results/table1", "files": []}
     for trained in (3, 0):
         done = run(*args)
         assert done.stderr == ""
-        found = json.loads(done.stdout)
-        assert 0 <= found.pop("seconds") < 600
-        assert found == {**outcome, "trained_now": trained}
+        printed = json.loads(done.stdout)
+        assert 0 <= printed.pop("seconds") < 600
+        assert printed == {**outcome, "trained_now": trained}
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of another kind")
-def test_ctrl_c_keeps_what_is_done(folder, units):
-    """Workers die with the command; every line that is there is whole."""
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+def test_reproduce_interrupted_keeps_finished_results(folder, units):
+    """Workers end with the command, and the file has complete lines."""
     args = ["table1", *SMALL, "--configs", "4", "--device", "cpu", "--workers", "2"]
     code = (
         "import functools, sys\n"
@@ -260,8 +255,10 @@ def test_ctrl_c_keeps_what_is_done(folder, units):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # a terminal sends Ctrl-C to all of them
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # even in the background
+        start_new_session=True,  # as a terminal sends Ctrl-C to the group
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # ignored in background jobs
     ) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not finished("results", PROTOCOLS["table1"]):

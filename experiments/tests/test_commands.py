@@ -6,9 +6,6 @@ import os
 import re
 
 import pytest
-
-pytest.importorskip("typer")
-
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -50,8 +47,6 @@ def test_wrong_value_is_named(option):
     [
         ("torch", ["reproduce", "table1", "--datasets", "MUTAG"]),
         ("torch_geometric", ["reproduce", "figure3", "--quick"]),
-        ("pandas", ["report"]),
-        ("scipy", ["report"]),
     ],
 )
 def test_command_without_package_names_it(without, tmp_path, package, args):

@@ -26,7 +26,7 @@ TABLE = Table(
 )
 
 
-def test_markdown():
+def test_markdown_aligns_columns():
     assert markdown(TABLE).splitlines() == [
         "| system  | MUTAG        |",
         "| ------- | -----------: |",
@@ -35,7 +35,7 @@ def test_markdown():
     ]
 
 
-def test_csv_has_numbers_and_empty_cells():
+def test_csv_text_missing_values_are_empty():
     records = list(csv.DictReader(io.StringIO(csv_text(TABLE))))
     assert records == [
         {"system": "SEP-G_x", "mean": "85.5612", "n": ""},
@@ -43,7 +43,7 @@ def test_csv_has_numbers_and_empty_cells():
     ]
 
 
-def test_latex_is_escaped():
+def test_latex_escapes_special_characters():
     text = latex(TABLE)
     assert r"\caption{A \& B. 50 \% of it.}" in text
     assert r"SEP-G\_x & 85.56 $\pm$ 1.09 \\" in text
@@ -51,16 +51,16 @@ def test_latex_is_escaped():
 
 
 @pytest.mark.parametrize("spread", [np.nan, 0.0])
-def test_figures(spread):
+def test_figure_spread_and_mark_formatted(spread):
     assert figure(50.0, spread, " *") == ("50.00 *" if np.isnan(spread) else "50.00 ± 0.00 *")
     assert figure(np.nan, spread) == "missing"
 
 
-def test_differences():
+def test_signed_rounds_to_zero_without_sign():
     assert [signed(x) for x in (1.234, -1.236, 0.0, -0.0049)] == ["+1.23", "-1.24", "0.00", "0.00"]
 
 
-def test_files(tmp_path):
+def test_write_table_writes_every_format(tmp_path):
     paths = write_table(TABLE, tmp_path / "new")
     assert [path.name for path in paths] == ["t.md", "t.csv", "t.tex"]
     assert (tmp_path / "new" / "t.md").read_text(encoding="utf-8").startswith("### A & B\n\n| ")

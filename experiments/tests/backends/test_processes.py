@@ -12,7 +12,7 @@ def run(units, protocol, options):
     return list(Processes().run(units, protocol, options))
 
 
-def test_every_unit_once_and_the_same_results(units, protocol, options, result):
+def test_run_yields_every_unit_once(units, protocol, options, result):
     results = run(units, protocol, options)
     assert sorted(results, key=lambda r: r.unit.key) == sorted(
         map(result, units), key=lambda r: r.unit.key
@@ -20,9 +20,7 @@ def test_every_unit_once_and_the_same_results(units, protocol, options, result):
     assert options.messages == []
 
 
-def test_a_killed_worker_costs_nothing_but_time(
-    units, protocol, options, result, tmp_path, monkeypatch
-):
+def test_run_killed_worker_restarts_units(units, protocol, options, result, tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_DIE", str(tmp_path))
     results = run(units, protocol, options)
     assert (tmp_path / "died").exists()
@@ -33,7 +31,7 @@ def test_a_killed_worker_costs_nothing_but_time(
     assert options.messages[0].startswith("a worker process died; ")
 
 
-def test_a_unit_that_always_kills_its_worker_ends_the_run(units, protocol, options, monkeypatch):
+def test_run_unit_killing_its_worker_raises(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_KILL", units[3].key)
     options = replace(options, workers=1, retries=1, log=lambda text: None)
     running = Processes().run(units, protocol, options)
@@ -42,13 +40,13 @@ def test_a_unit_that_always_kills_its_worker_ends_the_run(units, protocol, optio
         next(running)
 
 
-def test_a_failing_training_ends_the_run(units, protocol, options, monkeypatch):
+def test_run_failing_training_raises(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_FAIL", units[0].key)
     with pytest.raises(ArithmeticError, match="told to fail"):
         run(units, protocol, options)
 
 
-def test_leaving_early_does_not_wait_for_what_is_in_flight(units, protocol, options, monkeypatch):
+def test_close_does_not_wait_for_running_units(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_SECONDS", "600")
     monkeypatch.setenv("FAKE_QUICK", units[0].key)
     running = Processes().run(units, protocol, options)
@@ -58,5 +56,5 @@ def test_leaving_early_does_not_wait_for_what_is_in_flight(units, protocol, opti
     assert monotonic() - began < 60
 
 
-def test_nothing_to_do(protocol, options):
+def test_run_without_units_yields_nothing(protocol, options):
     assert run([], protocol, options) == []

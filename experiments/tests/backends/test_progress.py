@@ -3,16 +3,13 @@ from __future__ import annotations
 import io
 
 import pytest
-
-pytest.importorskip("rich")
-
 from rich.console import Console
 
 from sepool_experiments.backends import progress
 from sepool_experiments.backends.progress import Board, Reporter, watch
 
 
-def test_pace(units, result):
+def test_pace_shows_rate_and_time_left(units, result):
     board = Board(units)
     assert board.pace(board.start + 5) == "time left unknown"
     for unit in units[:3]:
@@ -20,7 +17,7 @@ def test_pace(units, result):
     assert board.pace(board.start + 1200) == "0.0025 a second, 1:00:00 left"
 
 
-def test_running_means(units, result):
+def test_board_shows_running_means(units, result):
     board = Board(units)
     for unit in units[:2]:
         board.add(result(unit))
@@ -34,7 +31,7 @@ def test_running_means(units, result):
     assert "0/6" in out.getvalue()
 
 
-def test_a_line_now_and_then(units, result, monkeypatch):
+def test_reporter_without_terminal_prints_lines(units, result, monkeypatch):
     out = io.StringIO()
     reporter = Reporter(Board(units), Console(file=out))
     reporter.add(result(units[0]))
@@ -45,7 +42,7 @@ def test_a_line_now_and_then(units, result, monkeypatch):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_watch(units, result, monkeypatch, capsys, terminal):
+def test_watch_shows_results_and_messages(units, result, monkeypatch, capsys, terminal):
     monkeypatch.setenv("FORCE_COLOR" if terminal else "NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     with watch(units) as reporter:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool-experiments[ray]'")
+pytest.importorskip("ray", reason="pip install 'sepool-experiments[ray]'")
 
 import ray
 
@@ -55,13 +55,13 @@ def run(units, protocol, options):
     return list(Ray().run(units, protocol, options))
 
 
-def test_every_unit_once_and_the_same_results(units, protocol, options, result):
+def test_run_yields_every_unit_once(units, protocol, options, result):
     results = run(units, protocol, options)
     assert sorted(r.unit.key for r in results) == sorted(u.key for u in units)
     assert all(r == result(r.unit) for r in results)
 
 
-def test_a_killed_worker_costs_nothing_but_time(units, protocol, options, result, tell, tmp_path):
+def test_run_killed_worker_restarts_its_unit(units, protocol, options, result, tell, tmp_path):
     tell(FAKE_DIE=str(tmp_path), FAKE_LOG=str(tmp_path / "log"), FAKE_SECONDS="0.05")
     results = run(units, protocol, options)
     assert (tmp_path / "died").exists()
@@ -71,17 +71,17 @@ def test_a_killed_worker_costs_nothing_but_time(units, protocol, options, result
     assert len(starts) == len(units) + 1  # only what the dead worker had was repeated
 
 
-def test_a_unit_that_always_kills_its_worker_ends_the_run(units, protocol, options, tell):
+def test_run_unit_killing_its_worker_raises(units, protocol, options, tell):
     tell(FAKE_KILL=units[0].key)
     with pytest.raises(RuntimeError, match="a worker died 2 times while it trained table1 MUTAG"):
         run(units[:2], protocol, replace(options, retries=1))
 
 
-def test_a_failing_training_ends_the_run(units, protocol, options, tell):
+def test_run_failing_training_raises(units, protocol, options, tell):
     tell(FAKE_FAIL=units[0].key)
     with pytest.raises(ArithmeticError, match="told to fail"):
         run(units[:2], protocol, options)
 
 
-def test_nothing_to_do(protocol, options):
+def test_run_without_units_yields_nothing(protocol, options):
     assert run([], protocol, options) == []

@@ -1,4 +1,4 @@
-"""Threads that share a GPU: all results come, and none is left behind when the run ends early."""
+"""Threads that share a GPU: results, and the end of all threads after an early exit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fail(units, protocol, data_root, device, log):
 
 @pytest.fixture
 def threaded(monkeypatch, units, protocol, tmp_path):
-    """Runs a trainer of this file by two threads, without a GPU."""
+    """Run a trainer of this file in two threads, without a GPU."""
     monkeypatch.setattr(replicas, "_own_stream", lambda device, rank: nullcontext())
 
     def run(trainer):
@@ -50,28 +50,28 @@ def threaded(monkeypatch, units, protocol, tmp_path):
     before = threading.active_count()
     yield run
     assert threading.active_count() == before
-    with GATE.launching():  # open again
+    with GATE.launching():  # launches are allowed again
         pass
 
 
-def test_all_results_come(threaded, units):
+def test_run_yields_every_unit(threaded, units):
     assert {one.unit for one in threaded(train)} == set(units)
 
 
-def test_no_thread_trains_on_for_a_run_that_was_closed(threaded):
+def test_close_ends_all_threads(threaded):
     running = threaded(train_for_ever)
     next(running)
     running.close()
 
 
-def test_an_error_in_one_thread_ends_the_others(threaded, units):
+def test_run_error_in_one_thread_ends_all(threaded, units):
     assert {unit.fold for unit in units} > {0}
     with pytest.raises(ArithmeticError, match="told to fail"):
         list(threaded(fail))
 
 
-def test_the_first_threads_come_first(monkeypatch):
-    """PyTorch takes four priorities; the lower, the sooner."""
+def test_own_stream_priorities_descend(monkeypatch):
+    """PyTorch has four priorities; the lower, the earlier."""
     monkeypatch.setattr("torch.cuda.Stream", lambda device, priority: (device, priority))
     monkeypatch.setattr("torch.cuda.stream", lambda stream: stream)
     streams = [replicas._own_stream("cuda:1", rank) for rank in range(6)]

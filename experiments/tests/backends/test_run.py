@@ -23,15 +23,15 @@ def stored(folder):
     return Rows.read(folder).to_dict("records")
 
 
-def test_results_are_written_and_seen(units, protocol, options, result, tmp_path):
-    seen = []
+def test_run_writes_and_reports_results(units, protocol, options, result, tmp_path):
+    results = []
     plan = Plan.of(protocol, units, tmp_path)
-    assert run(plan, options, "processes", seen.append) == len(units)
+    assert run(plan, options, "processes", results.append) == len(units)
     assert finished(tmp_path, protocol) == {u.key for u in units}
-    assert sorted(r.unit.key for r in seen) == sorted(u.key for u in units)
+    assert sorted(r.unit.key for r in results) == sorted(u.key for u in units)
 
 
-def test_a_finished_run_does_nothing(units, protocol, options, tmp_path, monkeypatch):
+def test_run_finished_plan_writes_nothing(units, protocol, options, tmp_path, monkeypatch):
     run(Plan.of(protocol, units, tmp_path), options, "processes")
     before = stored(tmp_path)
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
@@ -42,7 +42,7 @@ def test_a_finished_run_does_nothing(units, protocol, options, tmp_path, monkeyp
     assert stored(tmp_path) == before
 
 
-def test_nothing_is_added_to_results_of_other_data(units, protocol, options, tmp_path):
+def test_run_results_of_other_data_raises(units, protocol, options, tmp_path):
     marks = {"MUTAG": "0123456789ab", "NCI1": "0123456789ab"}
     run(Plan.of(protocol, units[:5], tmp_path), options, "processes", data=marks)
     before = stored(tmp_path)
@@ -54,21 +54,23 @@ def test_nothing_is_added_to_results_of_other_data(units, protocol, options, tmp
     assert finished(tmp_path, protocol) == {u.key for u in units}
 
 
-def test_only_what_is_missing(units, protocol, options, tmp_path, monkeypatch):
+def test_run_trains_missing_units_only(units, protocol, options, tmp_path, monkeypatch):
     run(Plan.of(protocol, units[:5], tmp_path), options, "processes")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     assert run(Plan.of(protocol, units, tmp_path), options, "processes") == len(units) - 5
     assert set((tmp_path / "log").read_text().split()) == {u.key for u in units[5:]}
 
 
-def test_a_failing_training_keeps_what_is_finished(units, protocol, options, tmp_path, monkeypatch):
+def test_run_failing_training_keeps_finished_results(
+    units, protocol, options, tmp_path, monkeypatch
+):
     monkeypatch.setenv("FAKE_FAIL", units[4].key)
     with pytest.raises(ArithmeticError):
         run(Plan.of(protocol, units, tmp_path), replace(options, workers=1), "processes")
     assert finished(tmp_path, protocol) == {u.key for u in units[:4]}
 
 
-def test_an_engine_that_leaves_units_out(units, protocol, options, tmp_path, monkeypatch):
+def test_run_incomplete_backend_raises(units, protocol, options, tmp_path, monkeypatch):
     def lazy(name):
         backend = make_backend(name)
         monkeypatch.setattr(type(backend), "run", lambda *_: (unit for unit in ()))
@@ -80,7 +82,7 @@ def test_an_engine_that_leaves_units_out(units, protocol, options, tmp_path, mon
 
 
 class TestKilled:
-    """kill -9 of a real process, at a moment that nobody chose, until the run is complete."""
+    """SIGKILL of a process at arbitrary moments, until the run is complete."""
 
     def start(self, out, log, **more):
         env = {**os.environ, "FAKE_LOG": str(log), "FAKE_SECONDS": "0.1"}
@@ -89,7 +91,7 @@ class TestKilled:
             [sys.executable, str(SCRIPT), str(out), "processes"], env=env, **more
         )
 
-    def test_at_any_moment(self, protocol, tmp_path):
+    def test_run_killed_at_any_moment_resumes(self, protocol, tmp_path):
         out, log, kills = tmp_path / "out", tmp_path / "log", 0
         done: set[str] = set()
         for moment in (3, 6, 11, 99):
@@ -109,10 +111,10 @@ class TestKilled:
         assert len(done) == 20
         starts = Counter(log.read_text().split())
         assert set(starts) == done
-        # Two workers: every kill loses two units in flight at most, and nothing is repeated else.
+        # Two workers: every kill repeats at most two running units.
         assert sum(starts.values()) - len(done) <= 2 * kills
 
-    def test_no_worker_stays_behind(self, tmp_path):
+    def test_run_killed_leaves_no_worker(self, tmp_path):
         psutil = pytest.importorskip("psutil")
         process = self.start(tmp_path / "out", log := tmp_path / "log")
         while process.poll() is None and not self.started(log):
@@ -124,8 +126,8 @@ class TestKilled:
         _, alive = psutil.wait_procs(workers, timeout=20)
         assert not [worker for worker in alive if worker.status() != psutil.STATUS_ZOMBIE]
 
-    def test_interrupted(self, protocol, tmp_path):
-        """Ctrl-C reaches all processes; only the first one answers."""
+    def test_run_interrupted_prints_one_traceback(self, protocol, tmp_path):
+        """Ctrl-C reaches all processes; only the owner prints a traceback."""
         out, log = tmp_path / "out", tmp_path / "log"
         more = {"start_new_session": True, "stderr": subprocess.PIPE, "text": True}
         process = self.start(out, log, **more)

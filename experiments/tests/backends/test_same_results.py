@@ -1,12 +1,10 @@
-"""Results do not depend on the engine: real trainings, short enough for rounding to stay small."""
+"""Equal results of all backends, on trainings short enough for small rounding errors."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("torch_geometric")
 
 from sepool_experiments.backends import RunOptions, make_backend
 from sepool_experiments.data.checks import check_data
@@ -33,14 +31,14 @@ def assert_same(first, second):
         assert result.test_accuracy == pytest.approx(other.test_accuracy)
 
 
-def test_replicas_and_processes(short, data):
+def test_replicas_equal_processes(short, data):
     units = short.units(["MUTAG"], ["SEP-G"], seeds=2, folds=2, configs=[0, 1, 2])
     assert_same(run("replicas", units, short, data), run("processes", units, short, data))
 
 
 @pytest.mark.heavy
-def test_processes_and_ray(short, data):
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'sepool-experiments[ray]'")
+def test_processes_equal_ray(short, data):
+    ray = pytest.importorskip("ray", reason="pip install 'sepool-experiments[ray]'")
     units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=2, configs=[0])
     try:
         assert_same(run("processes", units, short, data), run("ray", units, short, data))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.communities import community_set
+from torch_geometric import datasets
 
 from sepool_experiments.data.checks import (
     check_data,
@@ -26,7 +27,7 @@ def folds(*parts):
     return [np.array(part) for part in parts]
 
 
-def test_names_that_are_known():
+def test_check_names_valid_passes():
     check_names("system", ["a"], ["a", "b"])
     check_names("system", [], ["a"])
 
@@ -39,13 +40,13 @@ def test_names_that_are_known():
         ("xyz", "choose from MUTAG, PROTEINS, IMDB-BINARY, IMDB-MULTI"),
     ],
 )
-def test_the_nearest_names(name, offer):
+def test_check_names_unknown_offers_closest(name, offer):
     with pytest.raises(ValueError, match=f"unknown dataset '{name}'; ") as caught:
         check_names("dataset", [name], ["MUTAG", "PROTEINS", "IMDB-BINARY", "IMDB-MULTI"])
     assert str(caught.value).endswith(offer)
 
 
-def test_choices_of_a_protocol(protocol):
+def test_check_choice_of_other_kind_raises(protocol):
     check_choice(protocol, ["MUTAG", "PTC_MR"], ["SEP-G"], ["best", "random"], SYSTEMS_OF)
     check_choice(protocol, None, None, None, SYSTEMS_OF)
     with pytest.raises(
@@ -57,9 +58,7 @@ def test_choices_of_a_protocol(protocol):
 
 
 class TestDevice:
-    torch = pytest.importorskip("torch")
-
-    def test_there(self, monkeypatch):
+    def test_check_device_available_is_returned(self, monkeypatch):
         assert check_device("cpu") == "cpu"
         monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
         assert check_device("auto") == "cpu"
@@ -69,19 +68,17 @@ class TestDevice:
         assert check_device("cuda:1") == "cuda:1"
 
     @pytest.mark.parametrize("device", ["cuda:7", "cuda:-1", "gpu", ""])
-    def test_not_there(self, monkeypatch, device):
+    def test_check_device_missing_raises(self, monkeypatch, device):
         monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
-        with pytest.raises(
-            ValueError, match=f"device must be auto, cpu, cuda:0, got '{device}'"
-        ):
+        with pytest.raises(ValueError, match=f"device must be auto, cpu, cuda:0, got '{device}'"):
             check_device(device)
 
 
 class TestFolds:
-    def test_a_partition(self):
+    def test_check_folds_partition_passes(self):
         check_folds(folds([0, 2], [1], [3]), 4, "X")
 
-    def test_equal_sizes_leave_some_over(self):
+    def test_check_folds_small_remainder_passes(self):
         check_folds(folds([0], [1], [3]), 5, "X")
 
     @pytest.mark.parametrize(
@@ -93,11 +90,11 @@ class TestFolds:
             (([0, 1], [2, -3]), "there is no graph -3"),
         ],
     )
-    def test_no_partition(self, parts, message):
+    def test_check_folds_no_partition_raises(self, parts, message):
         with pytest.raises(ValueError, match=f"the folds of X do not partition .*: {message}"):
             check_folds(folds(*parts), 4, "X")
 
-    def test_files(self, data):
+    def test_check_data_overlapping_fold_files_raise(self, data):
         check_data(data, "MUTAG", ["best"], 10)
         assert (data / "sepool" / "MUTAG.npz").exists()
         (data / "splits" / "MUTAG" / "test_idx-2.txt").write_text("1\n5\n")
@@ -106,56 +103,56 @@ class TestFolds:
         ):
             check_data(data, "MUTAG", [], 10)
 
-    def test_training_files(self, data):
+    def test_check_data_wrong_training_file_raises(self, data):
         train = data / "splits" / "MUTAG" / "train_idx-1.txt"
         rest = [f"{graph}\n" for graph in range(20) if graph % 10]
         train.write_text("".join(rest))
         check_data(data, "MUTAG", [], 10)
         train.write_text("".join(rest[1:]))
-        with pytest.raises(ValueError, match=r"train_idx-1.txt is not the complement of test_idx-1.txt"):
+        with pytest.raises(
+            ValueError, match=r"train_idx-1.txt is not the complement of test_idx-1.txt"
+        ):
             check_data(data, "MUTAG", [], 10)
 
-    def test_no_files(self, data):
+    def test_check_data_without_fold_files_passes(self, data):
         shutil.rmtree(data / "splits")
-        pytest.importorskip("sklearn")
         check_data(data, "MUTAG", [], 10)
 
-    def test_a_cache_is_enough(self, data):
+    def test_check_data_cache_alone_passes(self, data):
         check_data(data, "MUTAG", ["best"], 10)
         shutil.rmtree(data / "TU")
         check_data(data, "MUTAG", ["best", "random"], 10)
 
 
-class TestMarks:
-    """What `check_data` returns tells data and folds apart, and nothing else."""
+class TestFingerprints:
+    """Fingerprints depend on graphs and folds alone."""
 
-    def test_the_same_from_files_and_cache(self, data):
+    def test_check_data_files_and_cache_agree(self, data):
         first = check_data(data, "MUTAG", [], 10)
         assert len(first) == 12
         shutil.rmtree(data / "TU")
         assert check_data(data, "MUTAG", ["best"], 10) == first
 
-    def test_other_folds_and_other_graphs(self, data):
-        marks = [check_data(data, "MUTAG", [], 10)]
+    def test_check_data_changed_files_change_fingerprint(self, data):
+        fingerprints = [check_data(data, "MUTAG", [], 10)]
         for fold, text in ((1, "0\n11\n"), (2, "1\n10\n")):
             (data / "splits" / "MUTAG" / f"test_idx-{fold}.txt").write_text(text)
-        marks.append(check_data(data, "MUTAG", [], 10))
+        fingerprints.append(check_data(data, "MUTAG", [], 10))
         (data / "TU" / "MUTAG" / "raw" / "MUTAG_graph_labels.txt").write_text("1\n0\n0\n1\n" * 5)
-        marks.append(check_data(data, "MUTAG", [], 10))
-        assert len(set(marks)) == 3
+        fingerprints.append(check_data(data, "MUTAG", [], 10))
+        assert len(set(fingerprints)) == 3
 
-    def test_all_datasets_of_a_plan(self, data, protocol):
+    def test_check_datasets_returns_fingerprints(self, data, protocol):
         units = protocol.units(["MUTAG"], ["SEP-G", "GCN"], seeds=1, configs=[0])
-        mark = check_data(data, "MUTAG", [], 10)
-        assert check_datasets(data, protocol, units) == {"MUTAG": mark}
+        fingerprint = check_data(data, "MUTAG", [], 10)
+        assert check_datasets(data, protocol, units) == {"MUTAG": fingerprint}
 
 
 class TestNoData:
-    def test_and_no_network(self, tmp_path, monkeypatch):
-        datasets = pytest.importorskip("torch_geometric.datasets")
+    def test_check_data_offline_raises(self, tmp_path, monkeypatch):
 
         def offline(root, name):
-            Path(root, name, "raw").mkdir(parents=True)  # as PyG does before it downloads
+            Path(root, name, "raw").mkdir(parents=True)  # as PyG before a download
             raise OSError("no route to host\nand more")
 
         (tmp_path / "sepool").mkdir()
@@ -163,28 +160,26 @@ class TestNoData:
         with pytest.raises(ValueError, match="no data for MUTAG in ") as caught:
             check_data(tmp_path, "MUTAG", [], 10)
         message = str(caught.value)
-        assert "(no route to host); either let PyG download it" in message
+        assert "(no route to host); let PyG download it" in message
         assert "--data (or SEPOOL_DATA)" in message
-        assert f"or put its raw files into {tmp_path / 'TU' / 'MUTAG' / 'raw'} by hand" in message
+        assert f"or copy its raw files to {tmp_path / 'TU' / 'MUTAG' / 'raw'}" in message
         assert "\n" not in message
         assert [path.name for path in tmp_path.iterdir()] == ["sepool"]
 
-    def test_with_a_network(self, data, monkeypatch):
-        datasets = pytest.importorskip("torch_geometric.datasets")
-        here, away, real = data / "TU", data / "away", datasets.TUDataset
-        here.rename(away)
+    def test_check_data_online_downloads(self, data, monkeypatch):
+        local, remote, load = data / "TU", data / "remote", datasets.TUDataset
+        local.rename(remote)
 
         def download(root, name):
-            away.rename(here)
-            return real(root, name)
+            remote.rename(local)
+            return load(root, name)
 
         monkeypatch.setattr(datasets, "TUDataset", download)
         check_data(data, "MUTAG", [], 10)
 
-    def test_files_that_are_damaged_are_no_missing_files(self, data):
-        pytest.importorskip("torch_geometric")
+    def test_check_data_damaged_file_names_it(self, data):
         (data / "TU" / "MUTAG" / "raw" / "MUTAG_A.txt").write_text("one, two\n")
-        with pytest.raises(Exception) as caught:  # noqa: PT011 - PyG's own
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - an error of PyG
             check_data(data, "MUTAG", [], 10)
         assert "no download" not in str(caught.value)
 
@@ -193,22 +188,22 @@ class TestNodeData:
     def units(self, **config):
         return [Unit("table3", "Cora", "SEP-N", "best", Config(blocks=2, **config), 0, 0)]
 
-    def test_a_graph_and_its_trees(self, tmp_path, monkeypatch):
+    def test_check_node_data_caches_trees(self, tmp_path, monkeypatch):
         nodes = community_set()
         monkeypatch.setattr("sepool_experiments.data.checks.load_nodes", lambda root, name: nodes)
-        mark = check_node_data(tmp_path, "Cora", self.units())
-        assert mark == check_node_data(tmp_path, "Cora", [])
+        fingerprint = check_node_data(tmp_path, "Cora", self.units())
+        assert fingerprint == check_node_data(tmp_path, "Cora", [])
         nodes = replace(nodes, train=nodes.train[1:])
-        assert mark != check_node_data(tmp_path, "Cora", [])
+        assert fingerprint != check_node_data(tmp_path, "Cora", [])
         assert len(list((tmp_path / "sepool").glob("*.npz"))) == 1
 
-    def test_a_choice_of_levels_that_cannot_be(self, tmp_path, monkeypatch):
+    def test_check_node_data_bad_levels_raises(self, tmp_path, monkeypatch):
         nodes = community_set()
         monkeypatch.setattr("sepool_experiments.data.checks.load_nodes", lambda root, name: nodes)
         with pytest.raises(ValueError, match="levels must be 2 or more"):
             check_node_data(tmp_path, "Cora", self.units(extra=(("levels", "2"),)))
 
-    def test_no_data_and_no_network(self, tmp_path, monkeypatch):
+    def test_check_node_data_offline_raises(self, tmp_path, monkeypatch):
         def offline(*args, **kwargs):
             raise OSError("no route to host")
 
@@ -226,12 +221,12 @@ class TestNodeData:
             (([0], [1], [1]), "node 1 is in 2 of training"),
         ],
     )
-    def test_splits(self, parts, message):
+    def test_check_split_wrong_parts_raises(self, parts, message):
         with pytest.raises(ValueError, match=message):
             check_split([np.array(part, np.int64) for part in parts], 5, "Cora")
 
 
-def test_a_system_belongs_to_what_it_classifies(protocol):
+def test_check_choice_system_of_other_kind_raises(protocol):
     check_choice(PROTOCOLS["table3"], ["Cora"], ["GCN", "SEP-N"], None, SYSTEMS_OF)
     with pytest.raises(ValueError, match="SEP-N classifies nodes, table1 is about graphs"):
         check_choice(protocol, None, ["SEP-N"], None, SYSTEMS_OF)

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from torch_geometric import datasets
 from torch_geometric.data import Data
 
 import sepool
@@ -27,27 +28,27 @@ def same(first, second):
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-def test_cache_gives_back_what_was_read(data):
+def test_load_graphs_cache_equals_files(data):
     first = load_graphs(data, "MUTAG")
     assert (data / "sepool" / "MUTAG.npz").exists()
     assert same(first, load_graphs(data, "MUTAG"))
     assert first.num_classes == 2
 
 
-def test_files_are_read_in_silence(data, monkeypatch, capsys):
-    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # in tests PyG is silent by itself
+def test_load_graphs_prints_nothing(data, monkeypatch, capsys):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # PyG is silent under pytest
     load_graphs(data, "MUTAG")
     assert capsys.readouterr().err == ""
 
 
-def test_cache_is_enough(data):
+def test_load_graphs_cache_alone_loads(data):
     load_graphs(data, "MUTAG")
     (data / "TU").rename(data / "gone")
     assert len(load_graphs(data, "MUTAG").y) == 20
 
 
-class TestCacheOfOtherFiles:
-    """Files that were replaced are read again, whatever the cache says."""
+class TestStaleCache:
+    """A cache of other files is replaced."""
 
     @pytest.fixture
     def cache(self, data):
@@ -59,66 +60,65 @@ class TestCacheOfOtherFiles:
         return data / "TU" / "MUTAG" / "raw"
 
     def forget(self, cache):
-        """Makes the cache one of before it said of which files it was made."""
+        """Remove the digest of the files from the cache, as in older versions."""
         arrays = read_archive(cache, FORMAT, VERSION)
-        kept = {key: array for key, array in arrays.items() if not key.startswith("raw_")}
-        assert len(kept) < len(arrays)
-        write_archive(cache, FORMAT, VERSION, kept)
+        rest = {key: array for key, array in arrays.items() if not key.startswith("raw_")}
+        assert len(rest) < len(arrays)
+        write_archive(cache, FORMAT, VERSION, rest)
 
     def cut(self, raw):
-        """The first path has an edge less; the files are as old as ever."""
+        """Remove an edge of the first path; the times of the files stay."""
         path, before = raw / "MUTAG_A.txt", (raw / "MUTAG_A.txt").stat()
         path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    def test_edges(self, data, cache, raw):
+    def test_load_graphs_changed_edges_are_read(self, data, cache, raw):
         self.cut(raw)
         assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
         assert load_graphs(data, "MUTAG").edges.counts[:2].tolist() == [2, 4]
 
-    def test_the_processed_file_of_pyg_is_not_believed(self, data, cache, raw):
-        datasets = pytest.importorskip("torch_geometric.datasets")
+    def test_load_graphs_ignores_processed_file_of_pyg(self, data, cache, raw):
         datasets.TUDataset(str(data / "TU"), "MUTAG")
         self.cut(raw)
         assert load_graphs(data, "MUTAG").edges.counts[0] == 2
 
-    def test_copies_are_the_same_files(self, data, cache, raw, monkeypatch):
+    def test_load_graphs_copied_files_use_cache(self, data, cache, raw, monkeypatch):
         for path in raw.iterdir():
             os.utime(path)
         monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
         assert len(load_graphs(data, "MUTAG").y) == 20
 
-    def test_an_older_cache_is_believed(self, data, cache, monkeypatch):
+    def test_load_graphs_cache_without_digest_is_used(self, data, cache, monkeypatch):
         self.forget(cache)
         monkeypatch.setattr(TUFiles, "read_edges", lambda *_: pytest.fail("was read again"))
         assert len(load_graphs(data, "MUTAG").y) == 20
 
-    def test_an_older_cache_of_other_classes(self, data, cache, raw):
+    def test_load_graphs_cache_of_other_classes_is_replaced(self, data, cache, raw):
         self.forget(cache)
         path = raw / "MUTAG_graph_labels.txt"
         path.write_text("1\n-1\n2\n1\n" * 5)
         os.utime(path, ns=(0, 0))
         assert load_graphs(data, "MUTAG").num_classes == 3
 
-    def test_an_older_cache_than_the_files(self, data, cache, raw):
+    def test_load_graphs_cache_older_than_files_is_replaced(self, data, cache, raw):
         self.forget(cache)
         self.cut(raw)
         os.utime(cache, ns=(0, 0))
         assert load_graphs(data, "MUTAG").edges.counts[0] == 2
 
-    def test_an_older_cache_alone(self, data, cache, raw):
+    def test_load_graphs_cache_without_digest_alone_loads(self, data, cache, raw):
         self.forget(cache)
         shutil.rmtree(raw)
         assert len(load_graphs(data, "MUTAG").y) == 20
 
-    def test_an_older_cache_of_edges_in_one_direction(self, data, cache, raw):
+    def test_load_graphs_cache_of_single_directions_raises(self, data, cache, raw):
         arrays = {**read_archive(cache, FORMAT, VERSION), "plain": np.zeros(20, np.bool_)}
         write_archive(cache, FORMAT, VERSION, arrays)
         shutil.rmtree(raw)
         with pytest.raises(ValueError, match=r"MUTAG.npz: some edges have one direction only"):
             load_graphs(data, "MUTAG")
 
-    def test_a_folder_that_cannot_be_written_to(self, data, cache, raw, monkeypatch):
+    def test_load_graphs_read_only_folder_loads(self, data, cache, raw, monkeypatch):
         def refuse(*_):
             raise PermissionError
 
@@ -127,7 +127,7 @@ class TestCacheOfOtherFiles:
         assert load_graphs(data, "MUTAG").edges.counts[0] == 2
 
 
-def test_features_are_labels_and_degrees(data):
+def test_features_concatenate_labels_and_degrees(data):
     graphs = load_graphs(data, "MUTAG")
     x = graphs.features()
     # Labels 0, 1, 0 and degrees 1, 2, 1: two columns each.
@@ -139,12 +139,12 @@ def test_features_without_labels_are_degrees():
     assert (x.sum(1) == 1).all()
 
 
-def test_folds_from_files(data):
+def test_load_folds_reads_files(data):
     folds = load_folds(data, load_graphs(data, "MUTAG"))
     assert [fold.tolist() for fold in folds] == [[k, k + 10] for k in range(10)]
 
 
-def test_folds_of_our_own_are_stratified_and_always_the_same(tmp_path):
+def test_load_folds_without_files_is_stratified(tmp_path):
     graphs = graph_set(60)
     first, second = (load_folds(tmp_path, graphs) for _ in range(2))
     assert sorted(np.concatenate(first).tolist()) == list(range(60))
@@ -154,7 +154,7 @@ def test_folds_of_our_own_are_stratified_and_always_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("tree", ["paper", "fast", "best"])
-def test_trees_are_those_of_the_core(tmp_path, tree):
+def test_load_trees_equal_coding_tree(tmp_path, tree):
     graphs = graph_set()
     forest = load_trees(tmp_path, graphs, tree, 3)
     again = load_trees(tmp_path, graphs, tree, 3)
@@ -168,7 +168,7 @@ def test_trees_are_those_of_the_core(tmp_path, tree):
     assert forest.counts[5].tolist() == list(tree5.counts)
 
 
-def test_trees_that_see_the_features_are_those_of_weighted_edges(tmp_path):
+def test_load_trees_features_equal_weighted_trees(tmp_path):
     graphs = graph_set()
     forest = load_trees(tmp_path, graphs, "features", 3)
     assert not np.array_equal(forest.parent, load_trees(tmp_path, graphs, "best", 3).parent)
@@ -182,7 +182,7 @@ def test_trees_that_see_the_features_are_those_of_weighted_edges(tmp_path):
         assert forest.counts[i, 1:].tolist() == [len(sizes) for sizes in hierarchy(data).sizes]
 
 
-def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
+def test_load_trees_random_permutes_leaves(tmp_path):
     graphs = graph_set()
     best, random = (load_trees(tmp_path, graphs, tree, 3) for tree in ("best", "random"))
     assert np.array_equal(best.counts, random.counts)
@@ -196,14 +196,14 @@ def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
         at += counts[:-1].sum()
 
 
-def test_no_tree_is_a_root_above_all_nodes(tmp_path):
+def test_load_trees_empty_name_is_root(tmp_path):
     graphs = graph_set()
     forest = load_trees(tmp_path, graphs, "", 3)
     assert forest.height == 1
     assert not forest.parent.any()
 
 
-def test_threads_do_not_lose_stderr(tmp_path):
+def test_quiet_in_threads_restores_stderr(tmp_path):
     import sys
     import threading
 

@@ -1,4 +1,4 @@
-"""Datasets of one graph: cache, the public split, trees and their levels."""
+"""Datasets of one graph: cache, public split, trees and levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.communities import community_data, community_set
 
 import sepool
 from sepool.pyg.format import Forest
-from sepool_experiments.data import nodes as bench_nodes
+from sepool_experiments.data import nodes as nodes_module
 from sepool_experiments.data.nodes import (
     SIMILARITIES,
     TreeChoice,
@@ -23,7 +23,7 @@ NODES = community_set()
 
 
 class FakePlanetoid(list):
-    """PyG's class, with a graph of our own and a loop and an edge too many."""
+    """PyG's class with a small graph, a self-loop and a duplicate edge."""
 
     def __init__(self, root, name, split):
         import torch
@@ -49,17 +49,17 @@ def same(first, second):
     assert all(np.array_equal(a, b) for a, b in zip(first.edges[:3], second.edges[:3], strict=True))
 
 
-def test_cache_gives_back_what_was_read(planetoid, tmp_path, monkeypatch):
+def test_load_nodes_cache_equals_files(planetoid, tmp_path, monkeypatch):
     same(load_nodes(tmp_path, "Cora"), NODES)
-    monkeypatch.setattr(bench_nodes, "_read_planetoid", None)  # the cache is enough
+    monkeypatch.setattr(nodes_module, "_read_planetoid", None)  # the cache suffices
     same(load_nodes(tmp_path, "Cora"), NODES)
 
 
-def test_features_sum_to_one(planetoid, tmp_path):
+def test_load_nodes_features_sum_to_one(planetoid, tmp_path):
     np.testing.assert_allclose(load_nodes(tmp_path, "Cora").x.sum(axis=1), 1, atol=1e-5)
 
 
-def test_trees_that_see_the_features_are_the_best_of_blended_weights():
+def test_tree_choice_features_is_blend():
     config = Config(blocks=2)
     assert TreeChoice.of("features", config) == TreeChoice("best", blend=0.5)
     more = Config(blocks=2, extra=(("blend", 0.9), ("similarity", "predicted")))
@@ -67,7 +67,7 @@ def test_trees_that_see_the_features_are_the_best_of_blended_weights():
 
 
 @pytest.mark.parametrize("tree", ["paper", "fast", "best"])
-def test_trees_are_those_of_the_core(tmp_path, tree):
+def test_load_tree_equals_coding_tree(tmp_path, tree):
     first, again = (load_tree(tmp_path, NODES, TreeChoice(tree)) for _ in range(2))
     assert np.array_equal(first.parent, again.parent)
     data = community_data(NODES)
@@ -75,7 +75,7 @@ def test_trees_are_those_of_the_core(tmp_path, tree):
     assert first.counts[0].tolist() == list(expected.counts)
 
 
-def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
+def test_load_tree_random_permutes_leaves(tmp_path):
     for blend in (0.0, 0.9):
         best, random = (
             load_tree(tmp_path, NODES, TreeChoice(tree, blend=blend)) for tree in ("best", "random")
@@ -87,12 +87,12 @@ def test_random_trees_have_the_same_shape_and_other_leaves(tmp_path):
         assert np.array_equal(best.parent[count:], random.parent[count:])
 
 
-def test_no_tree_is_a_root_above_all_nodes(tmp_path):
+def test_load_tree_empty_name_is_root(tmp_path):
     assert load_tree(tmp_path, NODES, TreeChoice("")).counts.tolist() == [[NODES.num_nodes, 1]]
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
-def test_trees_that_see_the_features(tmp_path, similarity):
+def test_tree_weights_favour_edges_inside_classes(tmp_path, similarity):
     plain = load_tree(tmp_path, NODES, TreeChoice("best"))
     seeing = load_tree(tmp_path, NODES, TreeChoice("best", blend=0.9, similarity=similarity))
     assert not np.array_equal(plain.parent, seeing.parent)
@@ -100,12 +100,12 @@ def test_trees_that_see_the_features(tmp_path, similarity):
     row, col = NODES.edges.row, NODES.edges.col
     apart = NODES.y[row] != NODES.y[col]
     assert weight[~apart].mean() > 1.2 * weight[apart].mean()
-    back = np.argsort(col * NODES.num_nodes + row, kind="stable")
-    np.testing.assert_allclose(weight, weight[back])
+    reverse = np.argsort(col * NODES.num_nodes + row, kind="stable")
+    np.testing.assert_allclose(weight, weight[reverse])
 
 
 @pytest.mark.parametrize("similarity", ["predicted", "spread"])
-def test_only_training_labels_are_looked_at(similarity):
+def test_tree_weights_ignore_test_labels(similarity):
     choice = TreeChoice("best", blend=0.9, similarity=similarity)
     other = NODES.y.copy()
     hidden = ~np.isin(np.arange(NODES.num_nodes), NODES.train)
@@ -116,7 +116,7 @@ def test_only_training_labels_are_looked_at(similarity):
     )
 
 
-def test_levels_that_are_left_out(tmp_path):
+def test_pick_levels_keeps_chosen_levels(tmp_path):
     whole = load_tree(tmp_path, NODES, TreeChoice("best", 4))
     picked = pick_levels(whole, (2, 3))
     assert picked.counts[0].tolist() == whole.counts[0][[0, 2, 3, 4]].tolist()
@@ -127,7 +127,7 @@ def test_levels_that_are_left_out(tmp_path):
     same_tree = pick_levels(whole, (1, 2, 3))
     assert isinstance(same_tree, Forest)
     assert np.array_equal(same_tree.parent, whole.parent)
-    sepool.hierarchy(bench_nodes.node_data(NODES, picked))  # packs
+    sepool.hierarchy(nodes_module.node_data(NODES, picked))  # can be packed
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,16 @@ def test_levels_that_are_left_out(tmp_path):
         ),
     ],
 )
-def test_bad_choices(options, message):
+def test_tree_choice_bad_options_raise(options, message):
     with pytest.raises(ValueError, match=message):
         TreeChoice.of("best", Config(blocks=2, extra=tuple(options.items())))
 
 
-def test_height_is_one_more_than_the_blocks():
+def test_tree_choice_default_height_is_blocks_plus_one():
     assert TreeChoice.of("best", Config(blocks=5)).height == 6
     assert TreeChoice.of("", Config(blocks=5)) == TreeChoice("")
 
 
-def test_released_trees_do_not_see_features(tmp_path):
+def test_load_tree_released_with_blend_raises(tmp_path):
     with pytest.raises(ValueError, match="blend must be 0"):
         load_tree(tmp_path, NODES, TreeChoice("released", blend=0.5))

@@ -1,4 +1,4 @@
-"""Files of TU datasets: as PyG reads them, and errors that say where they are wrong."""
+"""Files of TU datasets: equality with PyG, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from torch_geometric import datasets
 
 from sepool_experiments.data.graphs import load_folds, load_graphs
 from sepool_experiments.data.tu import TUFiles, read_numbers
@@ -23,8 +24,7 @@ def change(path, line, text):
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
-def test_the_same_as_pyg(data, files):
-    datasets = pytest.importorskip("torch_geometric.datasets")
+def test_read_edges_equals_pyg(data, files):
     files.path("A").write_text("2, 1\n1, 2\n1, 1\n1, 2\n5, 6\n6, 5\n" + "58, 60\n60, 58\n")
     files.path("node_labels").write_text("".join(f"{2 + i % 3}, 7\n" for i in range(60)))
     theirs = datasets.TUDataset(str(data / "TU"), "MUTAG")
@@ -41,7 +41,7 @@ def test_the_same_as_pyg(data, files):
         at += count
 
 
-def test_last_graphs_may_have_no_edges(data, files):
+def test_read_edges_empty_last_graphs_have_no_edges(data, files):
     files.path("A").write_text("1, 2\n2, 1\n")
     assert load_graphs(data, "MUTAG").edges.counts.tolist() == [2] + [0] * 19
 
@@ -64,29 +64,28 @@ def test_last_graphs_may_have_no_edges(data, files):
         ("A", 2, None, "edge 1, 2 of MUTAG is listed in one direction only; .* reverse, 2, 1"),
     ],
 )
-def test_errors_name_the_file(data, files, part, line, text, message):
+def test_load_graphs_damaged_file_names_line(data, files, part, line, text, message):
     change(files.path(part), line, text)
     with pytest.raises(ValueError, match=message):
         load_graphs(data, "MUTAG")
     assert not (data / "sepool").exists()
 
 
-def test_edges_in_one_direction_alone(data, files):
+def test_read_edges_single_directions_raise(data, files):
     lines = files.path("A").read_text().splitlines()
     files.path("A").write_text("\n".join(lines[::2]))
     with pytest.raises(ValueError, match="1, 2 of MUTAG is listed in one direction only"):
         load_graphs(data, "MUTAG")
 
 
-def test_lines_of_three_numbers(data, files):
+def test_read_edges_three_columns_raise(data, files):
     files.path("A").write_text("1, 2, 1\n2, 1, 1\n")
     with pytest.raises(ValueError, match=r"MUTAG_A.txt: numbers a line: expected 2, got 3"):
         load_graphs(data, "MUTAG")
 
 
 @pytest.mark.parametrize("part", ["A", "graph_indicator", "graph_labels"])
-def test_a_file_that_is_missing_is_not_looked_for_elsewhere(data, files, part, monkeypatch):
-    datasets = pytest.importorskip("torch_geometric.datasets")
+def test_load_graphs_missing_file_raises_without_download(data, files, part, monkeypatch):
     monkeypatch.setattr(datasets, "TUDataset", lambda *_: pytest.fail("asked the network"))
     files.path(part).unlink()
     with pytest.raises(ValueError, match=f"MUTAG_{part}.txt is missing; copy it to"):
@@ -102,24 +101,24 @@ def test_a_file_that_is_missing_is_not_looked_for_elsewhere(data, files, part, m
         ("", "test_idx-3.txt is empty"),
     ],
 )
-def test_folds_that_are_no_numbers(data, text, message):
+def test_load_folds_bad_file_names_line(data, text, message):
     (data / "splits" / "MUTAG" / "test_idx-3.txt").write_text(text)
     graphs = load_graphs(data, "MUTAG")
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(ValueError, match=message):
             load_folds(data, graphs)
-    assert not said
+    assert not caught
 
 
-def test_numbers_on_one_line_or_many(tmp_path):
+def test_read_numbers_on_one_or_many_lines_agree(tmp_path):
     path = tmp_path / "some.txt"
     for text in ("4 5 6", "4\n5\n\n6\n"):
         path.write_text(text)
         assert read_numbers(path).ravel().tolist() == [4, 5, 6]
 
 
-def test_stamp_and_digest(files):
+def test_digest_depends_on_contents_alone(files):
     stamp, digest = files.stamp(), files.digest()
     os.utime(files.path("A"), ns=(0, 0))
     assert files.stamp() != stamp

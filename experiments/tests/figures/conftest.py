@@ -1,4 +1,4 @@
-"""What the tests of the pictures share."""
+"""Fixtures of the tests of figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ TAILED = [*HEXAGON, (0, 6), (6, 7)]
 @pytest.fixture
 def shapes():
     """A small ring and a small grid."""
-    pytest.importorskip("torch_geometric")
     from sepool_experiments.figures.shapes import grid, ring
 
     return {"ring": ring(12), "grid": grid(4)}
@@ -32,7 +31,6 @@ def short():
 
 @pytest.fixture
 def fused():
-    pytest.importorskip("networkx")
     from sepool_experiments.figures.molecules import Molecule
 
     return Molecule.of(10, np.array(FUSED))
@@ -40,7 +38,7 @@ def fused():
 
 @pytest.fixture
 def data(tmp_path):
-    """Twenty molecules, every other one with two fused rings, and ten folds, laid out as files."""
+    """Twenty molecules, every other one with two fused rings, and ten folds, as files."""
     root = tmp_path / "data"
     raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
     raw.mkdir(parents=True)

@@ -2,11 +2,6 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import pytest
-
-pytest.importorskip("torch_geometric")
-pytest.importorskip("matplotlib")
-
 from matplotlib import image
 
 from sepool_experiments.backends.run import Plan
@@ -18,20 +13,20 @@ def plan(figure, out, **choice):
     return Plan.of(figure, figure.units(**choice), out)
 
 
-def test_train_write_and_go_on(tmp_path, short, shapes, monkeypatch):
-    said = []
+def test_run_resumes_and_writes_all_files(tmp_path, short, shapes, monkeypatch):
+    messages = []
     part = plan(short, tmp_path, datasets=["ring"], systems=["SEP", "ASAP"], seeds=1)
-    figure3.run(part, log=said.append, shapes=shapes)
+    figure3.run(part, log=messages.append, shapes=shapes)
     assert len(part.todo) == 4
-    assert said[0] == "1/4 ring, SEP, seeds: 1"
-    assert said[1].startswith("  seed 0: MSE 0.")
+    assert messages[0] == "1/4 ring, SEP, seeds: 1"
+    assert messages[1].startswith("  seed 0: MSE 0.")
     rest = plan(short, tmp_path)
     assert len(rest.units) - len(rest.todo) == 4
-    figure3.run(rest, log=said.append, shapes=shapes)
+    figure3.run(rest, log=messages.append, shapes=shapes)
     rows = read_rows(tmp_path, short)
     assert len(rows) == len(rest.units)
-    seen = next(row for row in rows if row.unit.system == "SEP")
-    assert seen.measured.keys() == {
+    row = next(row for row in rows if row.unit.system == "SEP")
+    assert row.measured.keys() == {
         *("epochs", "best_epoch", "mse", "seconds"),
         *("height", "level", "clusters"),
     }
@@ -57,7 +52,7 @@ def test_train_write_and_go_on(tmp_path, short, shapes, monkeypatch):
     assert len(paths[".csv"].read_text().splitlines()) == 1 + 2 * 10
 
 
-def test_what_is_missing_is_said(tmp_path, short, shapes):
+def test_write_marks_missing_results(tmp_path, short, shapes):
     part = plan(short, tmp_path, datasets=["ring"], systems=["SAGPool"], seeds=1)
     figure3.run(part, shapes=shapes)
     paths = {path.suffix: path for path in figure3.write(tmp_path, short, shapes)}
@@ -67,7 +62,7 @@ def test_what_is_missing_is_said(tmp_path, short, shapes):
     assert "missing" in "".join(ElementTree.parse(paths[".svg"]).getroot().itertext())
 
 
-def test_a_picture_depends_on_its_rows_alone(tmp_path, short, shapes):
+def test_write_twice_is_equal(tmp_path, short, shapes):
     figure3.run(plan(short, tmp_path, systems=["TopKPool"]), shapes=shapes)
     once = [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]
     assert once == [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]

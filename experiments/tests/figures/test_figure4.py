@@ -5,11 +5,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch_geometric")
-pytest.importorskip("networkx")
-pytest.importorskip("matplotlib")
-
 from matplotlib import image
 
 from sepool.segments import pointers
@@ -27,7 +22,7 @@ def figure():
     return replace(FIGURE4, epochs=2, patience=1, steps=2)
 
 
-def test_train_write_and_go_on(tmp_path, data, figure, monkeypatch):
+def test_run_resumes_and_writes_all_files(tmp_path, data, figure, monkeypatch):
     units = figure.units(folds=[0, 4])
     part = Plan.of(figure, [u for u in units if u.system == "MinCutPool"], tmp_path)
     figure4.run(part, data, log=lambda text: None)
@@ -49,7 +44,7 @@ def test_train_write_and_go_on(tmp_path, data, figure, monkeypatch):
     assert "| SEP (paper), height 3, level 2 " in paths[".md"].read_text()
 
 
-def test_labels_of_trees(data):
+def test_tree_clusters_equal_levels(data):
     graphs = load_graphs(data, "MUTAG")
     forest = load_trees(data, graphs, "best", 3)
     for level in (1, 2):
@@ -61,30 +56,30 @@ def test_labels_of_trees(data):
 
 
 @pytest.mark.parametrize("system", ["DiffPool", "MinCutPool"])
-def test_atoms_that_see_the_same_are_in_one_cluster(data, figure, system):
-    """One convolution before the clusters: wherever atoms are in a batch, they see neighbours."""
+def test_learn_clusters_equal_neighbourhoods_share_cluster(data, figure, system):
+    """One convolution before the clusters: the cluster is a function of the neighbourhood."""
     units = figure.units(systems=[system], folds=[0, 3])
-    found = {
+    clusters = {
         result.unit.fold: labels for result, labels in learn_clusters(units, figure, data, "cpu")
     }
-    assert sorted(found) == [0, 3]
+    assert sorted(clusters) == [0, 3]
     graphs = load_graphs(data, "MUTAG")
     x, start = graphs.features(), np.repeat(pointers(graphs.nodes)[:-1], graphs.edges.counts)
     degree = 1 + np.bincount(graphs.edges.row + start)
     row, col = graphs.edges.row + start, graphs.edges.col + start
-    seen = x / degree[:, None]
-    np.add.at(seen, row, x[col] / np.sqrt(degree[row] * degree[col])[:, None])
-    _, kind = np.unique(seen.round(5), axis=0, return_inverse=True)
-    assert kind.max() > 5
-    for labels in found.values():
+    propagated = x / degree[:, None]
+    np.add.at(propagated, row, x[col] / np.sqrt(degree[row] * degree[col])[:, None])
+    _, group = np.unique(propagated.round(5), axis=0, return_inverse=True)
+    assert group.max() > 5
+    for labels in clusters.values():
         assert len(np.unique(labels)) > 1
-        assert len(np.unique(np.column_stack([kind.ravel(), labels]), axis=0)) == kind.max() + 1
+        assert len(np.unique(np.column_stack([group.ravel(), labels]), axis=0)) == group.max() + 1
 
 
-def test_which_molecules_are_drawn(fused):
+def test_chosen_takes_first_of_median_size(fused):
     assert figure4.chosen([fused, fused]) == [0]
 
 
-def test_a_regular_hexagon():
+def test_layout_of_hexagon_is_regular():
     places = layout(Molecule.of(6, np.array([[i, (i + 1) % 6] for i in range(6)])))
     assert np.allclose(np.linalg.norm(places, axis=1), 1, atol=0.05)

@@ -5,7 +5,7 @@ import pytest
 from sepool_experiments.protocols.figures import FIGURE3, FIGURE4, FIGURES, MSE_ALONE
 
 
-def test_what_figure_3_trains():
+def test_figure3_units_cover_systems():
     units = FIGURE3.units()
     assert len({unit.key for unit in units}) == len(units) == 2 * 5 * (3 + 2 * 2 + 3)
     assert {unit.tree for unit in units if unit.system == "SEP"} == {"best", "paper", "random"}
@@ -16,14 +16,14 @@ def test_what_figure_3_trains():
     assert (FIGURE3.epochs, FIGURE3.patience) == (10_000, 1_000)
 
 
-def test_what_learns_nothing_is_counted_once():
+def test_figure4_untrained_systems_have_one_unit():
     units = FIGURE4.units()
     assert sum(unit.system == "DiffPool" for unit in units) == 10
     assert sum(unit.system == "SEP" for unit in units) == 3 * 3
     assert sum(unit.system == "one cluster" for unit in units) == 1
 
 
-def test_quick_ones_have_names_of_their_own():
+def test_quick_figures_have_own_names():
     assert set(FIGURES) == {"figure3", "figure4", "figure3-quick", "figure4-quick"}
     assert FIGURES["figure3-quick"].digest != FIGURE3.digest
 
@@ -36,6 +36,6 @@ def test_quick_ones_have_names_of_their_own():
         ((None, None, ["bset"]), "unknown tree 'bset'; did you mean best"),
     ],
 )
-def test_names_that_are_not_in_the_picture(choice, message):
+def test_check_unknown_name_raises(choice, message):
     with pytest.raises(ValueError, match=message):
         FIGURE3.check(*choice)

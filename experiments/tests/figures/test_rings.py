@@ -3,12 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("networkx")
-
 from sepool_experiments.figures.molecules import Molecule, count_rings, shuffled
 
 
-def test_two_fused_rings(fused):
+def test_molecule_fused_rings_are_two(fused):
     assert [len(ring) for ring in fused.rings] == [6, 6]
     assert set(fused.rings[0]) & set(fused.rings[1]) == {0, 5}
     assert len(fused.ring_bonds) == 11
@@ -18,19 +16,19 @@ def test_two_fused_rings(fused):
 @pytest.mark.parametrize(
     ("labels", "whole", "pieces", "bonds"),
     [
-        ([0] * 10, 1, 1, 1),  # one cluster for all
-        ([0] * 6 + [1] * 4, 0.5, 1.5, 9 / 11),  # one ring, and what is left of the other
-        (range(10), 0, 6, 0),  # every atom alone
-        ([0, 1, 1, 1, 1, 0, 2, 2, 2, 2], 0, 2, 7 / 11),  # the bond that both share, and the rest
+        ([0] * 10, 1, 1, 1),  # one cluster
+        ([0] * 6 + [1] * 4, 0.5, 1.5, 9 / 11),  # one whole ring
+        (range(10), 0, 6, 0),  # singletons
+        ([0, 1, 1, 1, 1, 0, 2, 2, 2, 2], 0, 2, 7 / 11),  # only the common bond in one cluster
     ],
 )
-def test_what_is_left_of_them(fused, labels, whole, pieces, bonds):
+def test_count_rings_of_split_rings(fused, labels, whole, pieces, bonds):
     count = count_rings([fused], [np.array(labels)])
     assert (count.rings, count.whole, count.pieces) == (2, whole, pieces)
     assert count.bonds == pytest.approx(bonds)
 
 
-def test_match_is_lowered_by_torn_and_by_joined_rings():
+def test_count_rings_split_or_joined_lowers_match():
     rings = [(i, (i + 1) % 6) for i in range(6)]
     far = Molecule.of(12, np.array([*rings, *((a + 6, b + 6) for a, b in rings), (0, 6)]))
     apart = count_rings([far], [np.arange(12) // 6])
@@ -42,14 +40,14 @@ def test_match_is_lowered_by_torn_and_by_joined_rings():
     assert torn.match == pytest.approx(2 * 12 / (12 + 30))
 
 
-def test_a_molecule_without_rings():
+def test_count_rings_without_rings_is_nan():
     path = Molecule.of(3, np.array([[0, 1], [1, 2]]))
     assert path.rings == ()
     assert len(path.ring_bonds) == 0
     assert np.isnan(count_rings([path], [np.zeros(3, int)]).whole)
 
 
-def test_atoms_that_change_places(fused):
+def test_shuffled_permutes_labels(fused):
     labels = [np.arange(10) // 5]
     mixed = shuffled(labels)
     assert np.array_equal(np.sort(mixed[0]), labels[0])

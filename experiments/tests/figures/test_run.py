@@ -4,12 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("torch_geometric")
-pytest.importorskip("matplotlib")
-
 from typer.testing import CliRunner
 
 from sepool.cli import app as cli
@@ -36,7 +30,7 @@ def run(*args: str, code: int = 0):
     return result.output
 
 
-def test_figure3_and_go_on(folder):
+def test_reproduce_figure3_resumes(folder):
     first = run("reproduce", *QUICK, "--systems", "SEP,TopKPool", "--datasets", "ring")
     assert first.splitlines()[-2] == "results/figure3-quick/figure3-quick.svg"
     again = run("reproduce", *QUICK, "--systems", "SEP,TopKPool")
@@ -54,19 +48,19 @@ def test_figure3_and_go_on(folder):
         (["figure4", "--datasets", "NCI1"], "unknown graph 'NCI1'"),
     ],
 )
-def test_one_line_and_exit_code_2(folder, args, message):
+def test_reproduce_bad_option_prints_one_line(folder, args, message):
     output = run("reproduce", *args, code=2)
     assert output.startswith(f"sepool: {message}"), output
     assert len(output.splitlines()) == 1
     assert not (folder / "results").exists()
 
 
-def test_outcome_as_json(folder):
+def test_reproduce_json_prints_outcome(folder):
     args = [*QUICK, "--systems", "TopKPool", "--datasets", "ring", "--json"]
     outcome = json.loads(CliRunner().invoke(cli.app, ["reproduce", *args]).stdout)
     assert (outcome["trainings"], outcome["trained_now"]) == (1, 1)
     assert outcome["files"][-1] == "results/figure3-quick/figure3-quick.svg"
 
 
-def test_listed():
+def test_list_protocols_has_figures():
     assert any(line.startswith("figure3 ") for line in run("list", "protocols").splitlines())

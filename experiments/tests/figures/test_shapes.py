@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-
-pytest.importorskip("torch_geometric")
 
 import sepool
 from sepool_experiments.figures.shapes import grid, pick_level, ring
 
 
-def test_ring_and_grid():
+def test_ring_and_grid_have_equal_edge_lengths():
     whole = ring()
     assert whole.points.shape == (200, 2)
     assert np.allclose(np.linalg.norm(whole.points, axis=1), 1)
@@ -21,7 +18,7 @@ def test_ring_and_grid():
     assert np.allclose(lengths, 1 / 29, atol=1e-6)
 
 
-def test_the_level_that_keeps_a_quarter():
+def test_pick_level_keeps_a_quarter():
     pick = pick_level(ring())
     assert (pick.tree.height, pick.level, pick.clusters) == (4, 2, 50)
     assert pick_level(ring(12)).clusters == 3
@@ -30,7 +27,7 @@ def test_the_level_that_keeps_a_quarter():
     assert abs(pick.clusters / 900 - 0.25) < 0.02
 
 
-def test_no_other_level_is_closer():
+def test_pick_level_is_closest_of_all():
     shape = ring(37)
     pick = pick_level(shape)
     for height in range(2, 8):
@@ -40,7 +37,7 @@ def test_no_other_level_is_closer():
             assert abs(pick.clusters / 37 - 0.25) <= other
 
 
-def test_the_random_tree_has_the_sizes_of_the_best():
+def test_pick_level_random_has_sizes_of_best():
     best, mixed = pick_level(ring(40)), pick_level(ring(40), "random")
     assert (best.level, best.tree.counts) == (mixed.level, mixed.tree.counts)
     sizes = [np.sort(pick.tree.cluster_sizes(pick.level)) for pick in (best, mixed)]
@@ -48,7 +45,7 @@ def test_the_random_tree_has_the_sizes_of_the_best():
     assert mixed.tree.entropy > best.tree.entropy + 0.1
 
 
-def test_data_with_a_tree():
+def test_data_with_tree_has_hierarchy():
     shape = ring(12)
     pick = pick_level(shape)
     data = shape.data(pick.tree)

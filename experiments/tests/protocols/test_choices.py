@@ -5,7 +5,7 @@ import pytest
 from sepool_experiments.protocols.choices import parse_names, parse_numbers
 
 
-def test_names_and_numbers():
+def test_parse_lists_drops_duplicates():
     assert parse_names(" a,b , a") == ["a", "b"]
     assert parse_names(" , ") is None
     assert parse_numbers("--seeds", "") is None
@@ -24,6 +24,6 @@ def test_names_and_numbers():
         ("0,99999999999999999999", "must be below 4,294,967,296, got 99999999999999999999"),
     ],
 )
-def test_what_cannot_be_chosen(text, message):
+def test_parse_numbers_bad_text_raises(text, message):
     with pytest.raises(ValueError, match=f"^--seeds .*{message}"):
         parse_numbers("--seeds", text)

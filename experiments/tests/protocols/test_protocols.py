@@ -10,7 +10,7 @@ from sepool_experiments.protocols.node_studies import CHANGES
 from sepool_experiments.protocols.units import Config
 
 
-def test_the_full_grid(protocol):
+def test_table1_grid_has_all_combinations(protocol):
     assert len(set(protocol.grid)) == 16
     choices = {(c.hidden, c.batch, c.dropout, c.schedule) for c in protocol.grid}
     assert len(choices) == 16
@@ -18,7 +18,7 @@ def test_the_full_grid(protocol):
     assert (protocol.folds, protocol.seeds, protocol.epochs, protocol.patience) == (10, 10, 500, 50)
 
 
-def test_units_of_a_part(protocol):
+def test_units_chosen_parts_are_ordered(protocol):
     units = protocol.units(
         ["MUTAG"], ["SEP-G"], ["best", "random"], seeds=[4], folds=2, configs=[3]
     )
@@ -31,22 +31,22 @@ def test_units_of_a_part(protocol):
     assert {u.config for u in units} == {protocol.grid[3]}
 
 
-def test_no_unit_twice_and_seeds_complete_one_after_another(protocol):
+def test_units_are_unique_and_sorted_by_seed(protocol):
     units = protocol.units(["MUTAG"], ["SEP-G"])
     assert len({u.key for u in units}) == len(units) == 16 * 10 * 10
     assert [u.seed for u in units] == sorted(u.seed for u in units)
 
 
-def test_all_systems_by_default(protocol):
+def test_units_default_has_all_systems(protocol):
     assert {u.system for u in protocol.units()} == set(protocol.systems)
 
 
-def test_a_pass_over_the_large_datasets(protocol):
+def test_steps_for_large_datasets_is_full_pass(protocol):
     passes = {name for name in protocol.datasets if protocol.steps_for(name) is None}
     assert passes == {"COLLAB", "NCI1"}
 
 
-def test_table2_leaves_gcn_to_table1():
+def test_table2_grid_excludes_gcn():
     table2 = PROTOCOLS["table2"]
     assert {c.conv for c in table2.grid} == set(BACKBONES) - {"GCN"}
     assert table2.borrows == "table1"
@@ -58,7 +58,7 @@ def test_table2_leaves_gcn_to_table1():
     assert [dict(c.extra).get("init") for c in normed] == [None] * 16 + ["torch"] * 16
 
 
-def test_settings_of_a_dataset(protocol):
+def test_configs_with_dataset_settings_are_replaced(protocol):
     linked = replace(protocol, per_dataset=(("DD", (("input_link", True),)),))
     assert {c.input_link for c in linked.configs("DD")} == {True}
     assert linked.configs("MUTAG") == protocol.grid
@@ -66,7 +66,7 @@ def test_settings_of_a_dataset(protocol):
     assert len(doubled.configs("DD")) == 8
 
 
-def test_table3_has_the_published_settings_of_every_system():
+def test_table3_grids_cover_all_systems():
     table = PROTOCOLS["table3"]
     assert (table.folds, table.seeds, table.epochs, table.patience) == (1, 10, 1000, 50)
     assert {name for name, _, _ in table.grids} == set(table.systems) == set(NODE_SYSTEMS)
@@ -79,7 +79,7 @@ def test_table3_has_the_published_settings_of_every_system():
     assert "out_heads" not in dict(table.configs("Cora", "GAT")[0].extra)
 
 
-def test_a_random_tree_controls_every_table_of_nodes():
+def test_node_tables_pair_best_with_random_trees():
     for name in ("table3", "table4", "tableA1", "sepn-ablation", "sepn-search"):
         units = PROTOCOLS[name].units(["Cora"], ["SEP-N"], seeds=1)
         trees = [unit.tree for unit in units]
@@ -87,12 +87,12 @@ def test_a_random_tree_controls_every_table_of_nodes():
         assert trees.count("best") == trees.count("random")
 
 
-def test_a_search_of_128_configurations_on_two_datasets():
+def test_sepn_search_has_128_configurations():
     units = PROTOCOLS["sepn-search"].units(["Cora", "CiteSeer"], trees=["best"])
     assert len(units) == len({unit.key for unit in units}) == 2 * 128 * 10
 
 
-def test_rows_of_the_ablation_are_named():
+def test_ablation_configs_have_names():
     table = PROTOCOLS["sepn-ablation"]
     plain, *changed = (dict(config.extra) for config in table.grid)
     assert plain["name"] == "as published"
@@ -104,7 +104,7 @@ def test_rows_of_the_ablation_are_named():
 
 
 @pytest.mark.parametrize("name", ["table3", "table4", "tableA1"])
-def test_quick_nodes_are_few(name):
+def test_quick_node_tables_are_small(name):
     quick = PROTOCOLS[f"{name}-quick"]
     assert {unit.dataset for unit in quick.units()} == {"Cora"}
     assert {unit.system for unit in quick.units()} == set(quick.systems)
@@ -113,14 +113,14 @@ def test_quick_nodes_are_few(name):
 
 
 @pytest.mark.parametrize("name", ["table1", "table2"])
-def test_quick_is_small_and_has_its_own_name(name):
+def test_quick_graph_tables_are_small(name):
     quick = PROTOCOLS[f"{name}-quick"]
     assert len(quick.units()) <= 80
     assert quick.epochs * (quick.steps or 1000) <= 1000
     assert quick.digest != PROTOCOLS[name].digest
 
 
-def test_digest_covers_the_rules_and_nothing_else(protocol):
+def test_digest_depends_on_rules_alone(protocol):
     rules = {"folds": 5, "epochs": 9, "patience": 9, "steps": 9, "full_pass": (), "clip": 9.0}
     others = {"datasets": ("DD",), "systems": (), "trees": ("paper",), "grid": (Config(),)}
     digests = {replace(protocol, **{rule: value}).digest for rule, value in rules.items()}
@@ -129,6 +129,6 @@ def test_digest_covers_the_rules_and_nothing_else(protocol):
         assert replace(protocol, **{name: value}).digest == protocol.digest
 
 
-def test_digest_is_the_same_everywhere():
-    """Committed results carry it: rules do not change under a name that has results."""
+def test_digest_of_default_rules_is_fixed():
+    """Stored results have the digest: rules with results never change."""
     assert Protocol("p", "", "graphs", (), ()).digest == "d74655460ded"

@@ -21,8 +21,8 @@ configs = st.builds(
 )
 
 
-def test_defaults_never_change():
-    """Rows leave defaults out: a changed default would change what old rows say."""
+def test_config_defaults_are_fixed():
+    """Rows omit defaults: a changed default would change the meaning of old rows."""
     assert Config().to_dict() == {
         "hidden": 64,
         "batch": 128,
@@ -40,22 +40,22 @@ def test_defaults_never_change():
 
 
 @given(configs)
-def test_configs_survive_json(config):
+def test_config_json_round_trip_is_equal(config):
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     assert Config.from_dict(json.loads(json.dumps(config.changes()))) == config
     assert hash(config) == hash(Config.from_dict(config.to_dict()))
 
 
-def test_unknown_setting():
+def test_config_unknown_setting_raises():
     with pytest.raises(ValueError, match="a configuration has no hiden; it has"):
         Config.from_dict({"hiden": 64})
 
 
-def test_config_in_words():
+def test_config_str_lists_changes():
     assert str(Config(hidden=128, extra=(("depth", 4),))) == "hidden=128 depth=4"
 
 
-def test_keys_tell_units_apart():
+def test_key_differs_in_every_field():
     others = {
         "protocol": "table2",
         "dataset": "NCI1",
@@ -70,17 +70,17 @@ def test_keys_tell_units_apart():
     assert len(keys | {UNIT.key}) == len(others) + 1
 
 
-def test_key_is_the_same_everywhere():
+def test_key_of_default_unit_is_fixed():
     assert UNIT.key == "0ad3a54348c6d1a9"
     assert replace(UNIT, config=Config(dropout=0)).key == UNIT.key
 
 
-def test_unit_in_words():
+def test_unit_str_names_all_fields():
     assert str(UNIT) == "table1 MUTAG SEP-G (best), fold 0, seed 0, defaults"
     assert "SEP-G, fold" in str(replace(UNIT, tree=""))
 
 
-def test_curves_are_kept_for_a_few():
+def test_keeps_curve_only_first_fold_and_seed():
     assert UNIT.keeps_curve
     assert not replace(UNIT, fold=1).keeps_curve
     assert not replace(UNIT, seed=1).keeps_curve

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.accuracy import shortfall_table
 from sepool_experiments.report.cells import cells
@@ -19,8 +16,8 @@ def table_of(write, level):
     return shortfall_table(TABLE1, cells(TABLE1, Rows.read(write(units, level=level))))
 
 
-def test_baselines_that_fall_short(write):
-    """GCN is published with 69.50, GIN with 81.39; SEP-G is no baseline."""
+def test_shortfall_table_lists_weak_baselines(write):
+    """Published: GCN 69.50, GIN 81.39; SEP-G is no baseline."""
     table = table_of(write, lambda unit: 0.0)
     (short,) = table.records
     assert (short["system"], short["dataset"], short["published"]) == ("GIN", "MUTAG", 81.39)
@@ -30,7 +27,7 @@ def test_baselines_that_fall_short(write):
     assert table.rows[0][-1] == "10 of 1,600"
 
 
-def test_none_falls_short(write):
+def test_shortfall_table_without_rows_has_note(write):
     table = table_of(write, lambda unit: 0.2)
     assert table.rows == ()
     assert "0 of 2 cells" in section(table)
@@ -38,6 +35,6 @@ def test_none_falls_short(write):
     assert r"\begin{tabular}{rrrrrr}" in latex(table)
 
 
-def test_nothing_to_compare(write):
+def test_shortfall_table_without_baselines_is_none(write):
     units = TABLE1.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0])
     assert shortfall_table(TABLE1, cells(TABLE1, Rows.read(write(units)))) is None

@@ -1,10 +1,8 @@
-"""Cells of tables with a row a name, and of systems with grids of their own."""
+"""Cells of tables by name, and of systems with their own grids."""
 
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("pandas")
 
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import Line, cells, matched, own_rows
@@ -26,10 +24,10 @@ def rows(tmp_path, result):
     return make
 
 
-def test_a_row_a_number_of_blocks(rows):
+def test_cells_by_name_have_one_line_a_depth(rows):
     table = PROTOCOLS["table4"]
-    found = rows("table4", table.units(["Cora"], ["SEP-N"], ["best"], seeds=1))
-    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    results = rows("table4", table.units(["Cora"], ["SEP-N"], ["best"], seeds=1))
+    by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     for depth in "12345":
         cell = by_line[Line("SEP-N", "best", variant=depth)]
         assert len(cell.rows) == 20
@@ -40,17 +38,17 @@ def test_a_row_a_number_of_blocks(rows):
     assert Line("g-U-Nets", variant="1") not in by_line
 
 
-def test_every_system_has_its_own_grid(rows):
+def test_cells_expected_follows_grid_of_system(rows):
     table = PROTOCOLS["table3"]
     units = table.units(["Cora"], ["GCN", "SGC"], seeds=2)
-    found = rows("table3", units)
-    assert len(own_rows(table, found)) == len(units) == 12
-    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    results = rows("table3", units)
+    assert len(own_rows(table, results)) == len(units) == 12
+    by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     assert (by_line[Line("GCN")].expected, by_line[Line("SGC")].expected) == (10, 50)
     assert by_line[Line("SEP-N", "random")].expected == 1280
 
 
-def test_a_longer_search_wins_no_comparison(rows):
+def test_matched_longer_search_uses_common_configs(rows):
     table = PROTOCOLS["table1"]
     units = [
         *table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2),
@@ -64,8 +62,8 @@ def test_a_longer_search_wins_no_comparison(rows):
     assert not set(best.selected["strict"].configs) <= shared
 
 
-def test_a_few_trainings_share_no_configuration(rows):
-    """One side has all of two configurations, the other one of them and a part of the second."""
+def test_matched_unfinished_config_is_left_out(rows):
+    """One cell has two complete configurations, the other one and a part of the second."""
     table = PROTOCOLS["table1"]
     short = table.units(["MUTAG"], ["SEP-G"], ["random"], seeds=2, configs=[3, 5])
     third = str(table.configs("MUTAG")[3])
@@ -81,7 +79,7 @@ def test_a_few_trainings_share_no_configuration(rows):
         assert (one.configs, one.seeds, one.folds) == ((third,), 2, 10)
 
 
-def test_more_seeds_than_asked_for_complete_nothing(rows):
+def test_trained_ignores_additional_seeds(rows):
     table = PROTOCOLS["table1-quick"]
     units = table.units(["MUTAG"], ["SEP-G"], ["best"], seeds=2, configs=[0])
     (cell,) = (c for c in cells(table, rows("table1-quick", units)) if len(c.rows))
@@ -89,23 +87,23 @@ def test_more_seeds_than_asked_for_complete_nothing(rows):
     assert not cell.complete
 
 
-def test_a_grid_that_was_cut_off_is_in_no_comparison(rows):
+def test_matched_unfinished_grid_is_left_out(rows):
     table = PROTOCOLS["table3"]
     units = table.units(["Cora"], ["GCN", "SGC"], seeds=3)
     cut = [u for u in units if u.system == "SGC" and u.seed == 2][:-1]
-    found = rows("table3", [u for u in units if u.system == "GCN" or u.seed < 2] + cut)
-    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    results = rows("table3", [u for u in units if u.system == "GCN" or u.seed < 2] + cut)
+    by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     gcn, sgc = matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")
     assert (gcn.seeds, sgc.seeds) == (3, 2)
-    found = found[(found["system"] == "GCN") | (found["seed"] == 2)]
-    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    results = results[(results["system"] == "GCN") | (results["seed"] == 2)]
+    by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     assert matched(by_line[Line("GCN")], by_line[Line("SGC")], "customary")[1] is None
 
 
-def test_systems_with_grids_of_their_own_choose_from_them(rows):
+def test_matched_disjoint_grids_use_own_selection(rows):
     table = PROTOCOLS["table3"]
-    found = rows("table3", table.units(["Cora"], ["GCN", "SGC"], seeds=2))
-    by_line = {cell.line: cell for cell in cells(table, found) if cell.dataset == "Cora"}
+    results = rows("table3", table.units(["Cora"], ["GCN", "SGC"], seeds=2))
+    by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     gcn, sgc = by_line[Line("GCN")], by_line[Line("SGC")]
     for one, cell in zip(matched(gcn, sgc, "customary"), (gcn, sgc), strict=True):
         assert one.configs == cell.selected["customary"].configs

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import cells
 from sepool_experiments.report.comparisons import (
@@ -17,7 +14,7 @@ from sepool_experiments.report.comparisons import (
 from sepool_experiments.results.rows import Rows
 
 TABLE1 = PROTOCOLS["table1"]
-# How far above 70 percent a system is; SEP-G is level with GMT but for NCI1.
+# Accuracy above 70 percent; SEP-G equals GMT except on NCI1.
 LEVELS = {"GCN": -0.05, "GIN": 0.05, "GMT": 0.0, "SEP-G": 0.0}
 
 
@@ -35,7 +32,7 @@ def table_cells(write):
     return cells(TABLE1, Rows.read(folder))
 
 
-def test_against_every_other_row(table_cells):
+def test_paired_tests_cover_every_other_row(table_cells):
     tests = paired_tests(TABLE1, table_cells)
     assert str(reference_line(table_cells)) == "SEP-G (best)"
     customary = [test for test in tests if test["rule"] == "customary"]
@@ -51,15 +48,19 @@ def test_against_every_other_row(table_cells):
     assert " ± " in shown.rows[0][4]
 
 
-def test_who_wins_where(table_cells):
+def test_verdict_table_counts_wins_and_losses(table_cells):
     tests = paired_tests(TABLE1, table_cells)
     shown = verdict_table(TABLE1, table_cells, tests)
-    found = {r["second"]: r for r in shown.records if r["rule"] == "customary"}
-    assert set(found) == {"GCN", "GIN", "GMT"}  # the same system along other trees is no rival
-    assert found["GCN"]["wins_on"] == "MUTAG, DD, NCI1"
-    assert (found["GIN"]["losses_on"], found["GIN"]["ties_on"]) == ("MUTAG", "NCI1")
-    assert (found["GMT"]["wins_on"], found["GMT"]["ties_on"]) == ("NCI1", "MUTAG")
-    assert (found["GMT"]["wins"], found["GMT"]["ties"], found["GMT"]["losses"]) == (1, 1, 0)
+    by_system = {r["second"]: r for r in shown.records if r["rule"] == "customary"}
+    assert set(by_system) == {"GCN", "GIN", "GMT"}  # without SEP-G along other trees
+    assert by_system["GCN"]["wins_on"] == "MUTAG, DD, NCI1"
+    assert (by_system["GIN"]["losses_on"], by_system["GIN"]["ties_on"]) == ("MUTAG", "NCI1")
+    assert (by_system["GMT"]["wins_on"], by_system["GMT"]["ties_on"]) == ("NCI1", "MUTAG")
+    assert (by_system["GMT"]["wins"], by_system["GMT"]["ties"], by_system["GMT"]["losses"]) == (
+        1,
+        1,
+        0,
+    )
     assert (
         "By the customary rule SEP-G (best) wins 4 of 7 comparisons, ties 2 and loses 1."
         in shown.note
@@ -68,32 +69,42 @@ def test_who_wins_where(table_cells):
     assert gmt[2:] == ("1", "1", "0", "NCI1", "MUTAG", "none")
 
 
-def test_ranks(table_cells):
+def test_ranking_table_ranks_by_accuracy(table_cells):
     shown = ranking_table(TABLE1, table_cells)
-    found = {r["system"]: r for r in shown.records if r["rule"] == "customary"}
-    assert set(found) == {"GCN", "GIN", "GMT", "SEP-G (best)"}  # random trees are no system
-    assert found["GCN"]["MUTAG"] == found["GCN"]["NCI1"] == found["GCN"]["mean_rank"] == 4
-    assert found["GIN"]["MUTAG"] == 1
-    assert (found["GCN"]["DD"], found["SEP-G (best)"]["DD"], found["GMT"]["DD"]) == (2, 1, None)
-    assert found["GMT"]["datasets"] == 2
-    assert sum(r["mean_rank"] for r in found.values()) == 1 + 2 + 3 + 4
+    by_system = {r["system"]: r for r in shown.records if r["rule"] == "customary"}
+    assert set(by_system) == {"GCN", "GIN", "GMT", "SEP-G (best)"}  # without random trees
+    assert (
+        by_system["GCN"]["MUTAG"] == by_system["GCN"]["NCI1"] == by_system["GCN"]["mean_rank"] == 4
+    )
+    assert by_system["GIN"]["MUTAG"] == 1
+    assert (by_system["GCN"]["DD"], by_system["SEP-G (best)"]["DD"], by_system["GMT"]["DD"]) == (
+        2,
+        1,
+        None,
+    )
+    assert by_system["GMT"]["datasets"] == 2
+    assert sum(r["mean_rank"] for r in by_system.values()) == 1 + 2 + 3 + 4
     assert "have results: MUTAG, NCI1." in shown.note
-    assert shown.rows[-1][0] == "GCN"  # the best first
+    assert shown.rows[-1][0] == "GCN"  # sorted by rank
     assert dict(zip(shown.header, shown.rows[-1], strict=True))["DD"] == "2"
     gmt = next(row for row in shown.rows if row[0] == "GMT")
     assert dict(zip(shown.header, gmt, strict=True))["DD"] == "missing"
 
 
-def test_one_system_has_no_rank(write):
+def test_ranking_table_one_system_is_none(write):
     folder = write(TABLE1.units(["MUTAG"], ["SEP-G"], ["best", "random"], seeds=1, configs=[0]))
     assert ranking_table(TABLE1, cells(TABLE1, Rows.read(folder))) is None
 
 
-def test_no_common_dataset(write):
+def test_ranking_table_no_common_dataset_is_missing(write):
     few = {"seeds": 1, "configs": [0]}
     write(TABLE1.units(["MUTAG"], ["GCN"], **few))
     folder = write(TABLE1.units(["NCI1"], ["SEP-G"], **few))
     shown = ranking_table(TABLE1, cells(TABLE1, Rows.read(folder)))
     assert {row[1] for row in shown.rows} == {"missing"}
     assert "have results: none." in shown.note
-    assert shown.header == ("system", "mean rank, customary", "mean rank, strict")  # none alone
+    assert shown.header == (
+        "system",
+        "mean rank, customary",
+        "mean rank, strict",
+    )  # no single ranks

@@ -4,13 +4,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pytest
-
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-pytest.importorskip("matplotlib")
-
 import pandas as pd
+import pytest
 
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import Cell, Line, cells
@@ -31,7 +26,7 @@ def cell(system, dataset, accuracies=(), published=None):
     return Cell(Line(system), dataset, pd.DataFrame(rows, columns=names), 1, 1, 1, published)
 
 
-def test_accuracy_has_a_panel_a_dataset_and_intervals():
+def test_accuracy_plot_has_panel_and_intervals():
     table = [
         cell("GCN", "MUTAG", published=Published(69.5, 1.78)),
         cell("GCN", "NCI1"),
@@ -48,7 +43,7 @@ def test_accuracy_has_a_panel_a_dataset_and_intervals():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["published", "measured"]
 
 
-def test_accuracy_by_depth():
+def test_depth_plot_has_lines_and_intervals():
     table = [
         replace(cell("SEP-N", "Cora", values, known), line=Line("SEP-N", "best", variant=depth))
         for depth, values, known in (
@@ -70,12 +65,12 @@ def test_accuracy_by_depth():
     assert legend == ["SEP-N, published", "SEP-N (best)", "SEP-N (random)"]
 
 
-def test_markers_of_few_lines_keep_off_the_frame():
+def test_accuracy_plot_few_lines_has_margins():
     figure = accuracy_plot([cell("GCN", "MUTAG", [0.8]), cell("SEP-G", "MUTAG", [0.85, 0.87])])
     assert figure.axes[0].get_ylim() == (1.5, -0.5), "the first on top, half a row at both ends"
 
 
-def test_a_single_published_depth_is_seen():
+def test_depth_plot_single_published_depth_has_marker():
     known = cell("SEP-N", "Cora", [0.8, 0.82], Published(84.8, 0.6))
     (axis,) = depth_plot([replace(known, line=Line("SEP-N", "best", variant="5"))]).axes
     published = axis.lines[0]
@@ -83,7 +78,7 @@ def test_a_single_published_depth_is_seen():
     assert published.get_marker() == "x"
 
 
-def test_curves(units, protocol):
+def test_curve_plot_draws_losses_and_minimum(units, protocol):
     figure = curve_plot(protocol, [(units[0], [(1.0, 1.2), (0.5, 0.8), (0.2, 0.9)])])
     (axis,) = figure.axes
     train, val, lowest = axis.lines
@@ -97,14 +92,14 @@ def test_curves(units, protocol):
 
 
 def curves_of(unit, losses):
-    """A training of every system named, with these losses for both."""
+    """One training a system, with equal training and validation losses."""
     return [
-        (replace(unit, system=name, tree=""), [(loss, loss) for loss in found])
-        for name, found in losses.items()
+        (replace(unit, system=name, tree=""), [(loss, loss) for loss in values])
+        for name, values in losses.items()
     ]
 
 
-def test_every_curve_has_a_panel_of_its_own(units, protocol):
+def test_curve_plot_has_one_panel_a_line(units, protocol):
     names = [f"g-U-Nets({number})" for number in range(31, 0, -1)]
     figure = curve_plot(protocol, curves_of(units[0], {name: [1.0, 0.5] for name in names}))
     assert [axis.get_title() for axis in figure.axes] == names[::-1], "sorted by number"
@@ -121,7 +116,7 @@ def test_every_curve_has_a_panel_of_its_own(units, protocol):
     assert labelled == figure.axes[-6:], "those with nothing below them"
 
 
-def test_a_spike_does_not_flatten_the_rest(units, protocol):
+def test_curve_plot_spike_is_clipped(units, protocol):
     steady = [2 - 0.01 * epoch for epoch in range(150)]
     figure = curve_plot(
         protocol, curves_of(units[0], {"GAT": steady, "GCN": [*steady, 100.9], "GIN": [4.0, 3.9]})
@@ -134,7 +129,7 @@ def test_a_spike_does_not_flatten_the_rest(units, protocol):
     assert notes == [[], ["up to 101"], []]
 
 
-def test_nothing_is_cut_off_without_need(units, protocol):
+def test_loss_limit_without_outlier_clips_nothing(units, protocol):
     losses = {"GAT": [1.0, 0.5, 0.4], "GCN": [2.5, 0.6, 0.5]}
     figure = curve_plot(protocol, curves_of(units[0], losses))
     assert 2.5 < figure.axes[0].get_ylim()[1] < 3
@@ -142,14 +137,14 @@ def test_nothing_is_cut_off_without_need(units, protocol):
 
 
 @pytest.mark.parametrize("train", [0.5, math.nan, math.inf])
-def test_a_curve_without_numbers(train, units, protocol):
+def test_curve_plot_without_finite_losses_is_empty(train, units, protocol):
     (axis,) = curve_plot(protocol, [(units[0], [(train, math.nan), (train, math.inf)])]).axes
     assert all(map(math.isfinite, axis.get_ylim()))
     assert len(axis.lines) == 2, "no lowest loss is marked"
 
 
 @pytest.mark.parametrize(("name", "what"), [("table4", "blocks"), ("tableA1", "convolutions")])
-def test_depths_of_a_table(name, what, write, tmp_path):
+def test_write_plots_by_depth_writes_depth_plot(name, what, write, tmp_path):
     table = PROTOCOLS[name]
     units = table.units(["Cora"], seeds=2)
     table_cells = cells(table, Rows.read(write(units[::7], table)))
@@ -159,12 +154,12 @@ def test_depths_of_a_table(name, what, write, tmp_path):
     assert depth_plot(table_cells, what).axes[0].get_xlabel() == f"number of {what}"
 
 
-def test_nothing_to_draw(protocol, tmp_path):
+def test_write_plots_without_results_writes_nothing(protocol, tmp_path):
     assert write_plots(protocol, [cell("GCN", "MUTAG")], [], tmp_path) == []
 
 
 @pytest.mark.parametrize("floor", [0.0, 1e-4])
-def test_losses_at_the_floor_do_not_hide_the_descent(floor):
+def test_loss_limit_low_plateau_keeps_first_losses(floor):
     curve = np.array([(5.0, 5.0)] + [(floor, floor)] * 20)
     top, cut = _loss_limit([curve])
     assert (top, cut) == (5.25, False)

@@ -4,7 +4,7 @@ from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.published import Published, citation, published
 
 
-def test_every_cell_of_table1_and_table2():
+def test_published_covers_graph_tables():
     table1, table2 = PROTOCOLS["table1"], PROTOCOLS["table2"]
     for dataset in table1.datasets:
         assert all(published("table1", system, dataset) for system in table1.systems)
@@ -14,10 +14,10 @@ def test_every_cell_of_table1_and_table2():
     assert table2.systems == ("SEP-G",)
 
 
-def test_every_cell_of_the_tables_of_nodes():
+def test_published_covers_node_tables():
     from sepool_experiments.report.cells import Line
 
-    depths = {("g-U-Nets", "1")}  # which the paper leaves out
+    depths = {("g-U-Nets", "1")}  # missing in the paper
     for name in ("table3", "table4", "tableA1"):
         table = PROTOCOLS[name]
         for dataset in table.datasets:
@@ -28,7 +28,7 @@ def test_every_cell_of_the_tables_of_nodes():
                     assert published(name, line.name, dataset), line
 
 
-def test_figures():
+def test_published_values_equal_paper():
     assert published("table1", "SEP-G", "NCI1") == Published(78.35, 0.33)
     assert published("table1-quick", "SEP-G", "NCI1") == Published(78.35, 0.33)
     assert published("table3", "SEP-N", "CiteSeer") == Published(72.9, 0.7)
@@ -36,11 +36,11 @@ def test_figures():
     assert published("tableA1", "GCNII(8)", "PubMed").mean == 79.3
 
 
-def test_what_the_paper_does_not_have():
+def test_published_missing_is_none():
     assert published("table1", "SEP-G", "ENZYMES") is None
     assert published("table1", "Mine", "MUTAG") is None
     assert published("table99", "SEP-G", "MUTAG") is None
 
 
-def test_citation():
+def test_citation_names_paper():
     assert "Structural Entropy Guided Graph Hierarchical Pooling" in citation()

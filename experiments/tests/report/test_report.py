@@ -5,12 +5,6 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-pytest.importorskip("matplotlib")
-pytest.importorskip("typer")
-
 from typer.testing import CliRunner
 
 import sepool
@@ -43,7 +37,7 @@ def results(write, protocol):
     return write(table2.units(["MUTAG"], seeds=1, configs=[0, 16, 80]), table2)
 
 
-def test_files(results, tmp_path):
+def test_write_report_writes_all_formats(results, tmp_path):
     page = write_report(results, tmp_path / "out", against_paper=True).text
     names = {path.name for path in (tmp_path / "out").iterdir()}
     for table in ("customary", "strict", "tests", "trees", "control"):
@@ -55,22 +49,22 @@ def test_files(results, tmp_path):
     assert "Published figures: Junran Wu" in page
 
 
-def test_accuracies(results, tmp_path, records):
+def test_write_report_accuracies_in_csv(results, tmp_path, records):
     write_report(results, tmp_path, against_paper=True)
     for rule in ("customary", "strict"):
-        found = {
+        by_key = {
             (r["dataset"], r["system"], r["tree"]): r for r in records(tmp_path, f"table1-{rule}")
         }
-        mutag = found["MUTAG", "SEP-G", "best"]
+        mutag = by_key["MUTAG", "SEP-G", "best"]
         assert (mutag["seeds"], mutag["folds"], mutag["trainings"]) == ("10", "10", "1600")
         assert float(mutag["difference"]) == pytest.approx(float(mutag["mean"]) - 85.56, abs=1e-3)
-        unfinished = found["NCI1", "SEP-G", "best"]
+        unfinished = by_key["NCI1", "SEP-G", "best"]
         assert (unfinished["trainings"], unfinished["seeds"]) == ("319", "2")
-        missing = found["MUTAG", "GIN", ""]
+        missing = by_key["MUTAG", "GIN", ""]
         assert (missing["mean"], missing["difference"], missing["published"]) == ("", "", "81.39")
 
 
-def test_missing_and_unfinished_cells_say_so(results, tmp_path):
+def test_write_report_marks_missing_and_unfinished_cells(results, tmp_path):
     page = write_report(results, tmp_path).text
     lines = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("|")}
     assert lines["GIN"].count("missing") == 7
@@ -79,7 +73,7 @@ def test_missing_and_unfinished_cells_say_so(results, tmp_path):
     assert "published" not in page
 
 
-def test_against_the_paper(results, tmp_path):
+def test_write_report_against_paper_has_differences(results, tmp_path):
     page = write_report(results, tmp_path, against_paper=True).text
     lines = [line for line in page.splitlines() if line.startswith("|")]
     assert sum(line.startswith("| SEP-G, published") for line in lines) == 2  # once a rule
@@ -87,23 +81,23 @@ def test_against_the_paper(results, tmp_path):
     assert "85.56 ± 1.09" in page
 
 
-def test_table2_borrows_the_row_of_gcn(results):
+def test_write_report_table2_has_gcn_of_table1(results):
     rows = Rows.read(results)
-    found = {(c.line.name, c.dataset): c for c in cells(PROTOCOLS["table2"], rows)}
-    gcn = found["SEP-G-GCN", "MUTAG"]
+    by_key = {(c.line.name, c.dataset): c for c in cells(PROTOCOLS["table2"], rows)}
+    gcn = by_key["SEP-G-GCN", "MUTAG"]
     assert (len(gcn.rows), gcn.expected, gcn.complete) == (1600, 1600, True)
-    assert found["SEP-G-ChebNet", "MUTAG"].selected == {"customary": None, "strict": None}
-    assert {str(c.line) for c in found.values()} >= {"SEP-G-GCN (best)", "SEP-G-GraphSAGE (best)"}
-    assert not any("random" in str(c.line) for c in found.values())
+    assert by_key["SEP-G-ChebNet", "MUTAG"].selected == {"customary": None, "strict": None}
+    assert {str(c.line) for c in by_key.values()} >= {"SEP-G-GCN (best)", "SEP-G-GraphSAGE (best)"}
+    assert not any("random" in str(c.line) for c in by_key.values())
 
 
-def test_gin_as_the_paper_may_have_had_it_stands_aside(results):
-    """Rows of their own, so that all backbones choose from equally many configurations."""
+def test_rivals_exclude_variants_of_gin(results):
+    """Variants have rows of their own: all backbones select from equally large grids."""
     table2 = PROTOCOLS["table2"]
     table_cells = cells(table2, Rows.read(results))
-    found = {c.line.name: c for c in table_cells if c.dataset == "MUTAG"}
-    gin, plain, glorot = (found[f"SEP-G-GIN{name}"] for name in ("", "(plain)", "(Glorot)"))
-    assert {c.expected for c in found.values()} == {1600}
+    by_key = {c.line.name: c for c in table_cells if c.dataset == "MUTAG"}
+    gin, plain, glorot = (by_key[f"SEP-G-GIN{name}"] for name in ("", "(plain)", "(Glorot)"))
+    assert {c.expected for c in by_key.values()} == {1600}
     assert [len(cell.rows) for cell in (gin, plain, glorot)] == [10, 10, 0]
     assert {dict(extra).get("init") for extra in gin.rows["extra"]} == {"torch"}
     assert (gin.published, plain.published) == (published("table2", "SEP-G-GIN", "MUTAG"), None)
@@ -113,14 +107,14 @@ def test_gin_as_the_paper_may_have_had_it_stands_aside(results):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_no_row_of_a_table_stays_empty(name, results):
-    """Every row is of some configurations of the grid."""
-    found = cells(PROTOCOLS[name], Rows.read(results))
-    assert found
-    assert all(cell.expected for cell in found)
+def test_write_report_rows_have_results(name, results):
+    """Every row has configurations in the grid."""
+    table_cells = cells(PROTOCOLS[name], Rows.read(results))
+    assert table_cells
+    assert all(cell.expected for cell in table_cells)
 
 
-def test_two_protocols_can_compete(results, write, tmp_path, records):
+def test_joined_selects_from_both_protocols(results, write, tmp_path, records):
     table1, released = PROTOCOLS["table1"], PROTOCOLS["released"]
     write(released.units(["MUTAG"], ["SEP-G"], ["best"], seeds=10), released)
     rows = Rows.read(results)
@@ -140,18 +134,18 @@ def test_two_protocols_can_compete(results, write, tmp_path, records):
     assert (mutag["configurations"], mutag["published"]) == (chosen, "85.56")
 
 
-def test_rows_of_other_rules_are_left_out_and_counted(results, tmp_path, protocol):
+def test_write_report_counts_rows_of_other_rules(results, tmp_path, protocol):
     change_rules(results / "table1", "NCI1")
     assert set(own_rows(protocol, Rows.read(results))["dataset"]) == {"MUTAG"}
     assert "319 rows are left out" in write_report(results, tmp_path).text
 
 
-def test_a_dataset_beyond_the_paper(write, protocol, tmp_path):
+def test_write_report_has_datasets_beyond_paper(write, protocol, tmp_path):
     results = write(protocol.units(["PTC_MR"], seeds=1))
     assert "PTC_MR" in write_report(results, tmp_path, against_paper=True).text
 
 
-def test_the_same_rows_give_the_same_bytes(results, tmp_path):
+def test_write_report_twice_is_equal(results, tmp_path):
     for name in ("a", "b"):
         write_report(results, tmp_path / name, against_paper=True)
     files = sorted((tmp_path / "a").iterdir())
@@ -177,7 +171,7 @@ class TestPictures:
         (folder / "figure3" / "figure3.png").write_bytes(b"a picture")
         return folder
 
-    def test_tables_and_pictures(self, drawn, tmp_path, records):
+    def test_write_report_has_tables_and_pictures(self, drawn, tmp_path, records):
         report = write_report(drawn, tmp_path / "out")
         assert [table.name for table in report.tables] == ["figure3", "figure4"]
         assert "2 rows; device cpu; engine replicas" in report.text
@@ -189,38 +183,40 @@ class TestPictures:
         names = {path.name for path in report.files}
         assert {"figure3.tex", "figure4.md", "figure4.csv", "figure3.png", "report.md"} <= names
 
-    def test_rows_of_other_rules_are_left_out(self, drawn, tmp_path):
+    def test_write_report_ignores_rows_of_other_rules(self, drawn, tmp_path):
         change_rules(drawn / "figure3", "ring")
         assert [table.name for table in write_report(drawn, tmp_path / "out").tables] == ["figure4"]
 
-    def test_no_torch_is_needed(self, drawn, without):
+    def test_write_report_does_not_import_torch(self, drawn, without):
         done = without("torch,torch_geometric", "report", "--results", str(drawn), "--out", "out")
         assert (done.returncode, done.stderr[:17]) == (0, "wrote out/report.")
         assert "Rings of molecules" in done.stdout
 
 
-def test_rows_of_an_own_protocol_alone(write, protocol, tmp_path, monkeypatch):
+def test_write_report_rows_of_unknown_protocol_raise(write, protocol, tmp_path, monkeypatch):
     own = replace(protocol, name="mine")
     results = write(own.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0]), own)
-    told = r"its rows \(10 of mine\) are of no protocol .*cells, as docs/tutorials/research.md does"
-    with pytest.raises(ValueError, match=told):
+    message = (
+        r"its rows \(10 of mine\) belong to no protocol .*cells, as in docs/tutorials/research"
+    )
+    with pytest.raises(ValueError, match=message):
         write_report(results, tmp_path / "out", against_paper=True)
     assert not (tmp_path / "out").exists()
 
 
-def test_rows_of_other_rules_alone(write, protocol, tmp_path):
+def test_write_report_only_rows_of_other_rules_raise(write, protocol, tmp_path):
     results = write(protocol.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0]), protocol)
     change_rules(results / "table1", "MUTAG")
     with pytest.raises(ValueError, match=r"its rows \(10 of table1\) were made by rules"):
         write_report(results, tmp_path / "out")
 
 
-def test_a_page_makes_its_folder(tmp_path):
+def test_write_creates_folder(tmp_path):
     Report(tmp_path / "new" / "folder").write()
     assert (tmp_path / "new" / "folder" / "report.md").exists()
 
 
-def test_command(results, tmp_path, monkeypatch):
+def test_command_prints_page(results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(cli.app, ["report", "--against", "paper"])
     assert done.exit_code == 0, done.output
@@ -228,7 +224,7 @@ def test_command(results, tmp_path, monkeypatch):
     assert (tmp_path / "report" / "report.md").exists()
 
 
-def test_command_as_json(results, tmp_path, monkeypatch):
+def test_command_json_has_tables(results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outcome = json.loads(CliRunner().invoke(cli.app, ["report", "--json"]).stdout)
     tables = {table["name"]: table for table in outcome["tables"]}
@@ -239,7 +235,7 @@ def test_command_as_json(results, tmp_path, monkeypatch):
     assert all((tmp_path / name).exists() for name in outcome["files"])
 
 
-def test_no_results(tmp_path, monkeypatch):
+def test_command_without_results_fails(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(cli.app, ["report", "--results", "nothing"])
     assert done.exit_code == 2

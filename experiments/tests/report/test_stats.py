@@ -1,14 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-
-import pandas as pd
 from scipy import stats
 
 from sepool_experiments.report.stats import (
@@ -33,7 +29,7 @@ def selected(table, configs=("a",)):
 
 
 class TestSelect:
-    def test_customary_takes_one_configuration_for_all_folds(self):
+    def test_select_customary_takes_one_config(self):
         cell = rows(
             ("a", 0, 0, 0.9, 0.10),
             ("a", 1, 0, 0.5, 0.20),
@@ -44,7 +40,7 @@ class TestSelect:
         assert chosen.configs == ("b",)
         assert chosen.mean == pytest.approx(45)
 
-    def test_strict_chooses_in_every_fold(self):
+    def test_select_strict_takes_config_by_fold(self):
         cell = rows(
             ("a", 0, 0, 0.9, 0.10),
             ("a", 1, 0, 0.5, 0.20),
@@ -56,7 +52,7 @@ class TestSelect:
         assert chosen.accuracy.to_numpy().tolist() == [[0.10], [0.60]]
 
     @pytest.mark.parametrize("rule", ["customary", "strict"])
-    def test_means_over_seeds_decide(self, rule):
+    def test_select_compares_means_over_seeds(self, rule):
         cell = rows(
             ("a", 0, 0, 0.9, 0.1),
             ("a", 0, 1, 0.5, 0.2),
@@ -69,11 +65,11 @@ class TestSelect:
         assert chosen.spread == pytest.approx(100 * np.std([0.3, 0.5], ddof=1))
 
     @pytest.mark.parametrize("rule", ["customary", "strict"])
-    def test_a_tie_goes_to_the_lower_loss(self, rule):
+    def test_select_tie_takes_lower_loss(self, rule):
         cell = rows(("a", 0, 0, 0.9, 0.1, 2.0), ("b", 0, 0, 0.9, 0.2, 1.0))
         assert select(cell, rule).configs == ("b",)
 
-    def test_rounding_errors_decide_nothing(self):
+    def test_select_ignores_rounding_errors(self):
         cell = rows(
             ("a", 0, 0, 0.1 + 0.2, 0.1, 2.0),
             ("b", 0, 0, 0.3, 0.2, 1.0),
@@ -81,14 +77,14 @@ class TestSelect:
         assert select(cell, "customary").configs == ("b",)
 
     @pytest.mark.parametrize("rule", ["customary", "strict"])
-    def test_test_accuracy_chooses_nothing(self, rule):
+    def test_select_ignores_test_accuracy(self, rule):
         cell = rows(
             ("a", 0, 0, 0.9, 0.1), ("a", 1, 0, 0.9, 0.1), ("b", 0, 0, 0.8, 1), ("b", 1, 0, 0.8, 1)
         )
         other = cell.assign(test_accuracy=1 - cell["test_accuracy"])
         assert select(cell, rule).configs == select(other, rule).configs == ("a",)
 
-    def test_the_order_of_rows_is_irrelevant(self):
+    def test_select_ignores_order_of_rows(self):
         rng = np.random.default_rng(0)
         values = [(c, f, s, *rng.random(2)) for c in "abc" for f in range(4) for s in range(3)]
         cell = rows(*values)
@@ -99,17 +95,17 @@ class TestSelect:
 
 
 class TestUnfinished:
-    def test_a_seed_without_every_fold_does_not_count(self):
+    def test_select_incomplete_seed_is_ignored(self):
         cell = rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 0, 0.9, 0.8), ("a", 0, 1, 0.9, 0.1))
         chosen = select(cell, "customary")
         assert (chosen.seeds, chosen.folds, chosen.mean) == (1, 2, pytest.approx(70))
 
-    def test_a_fold_that_only_others_have_counts_too(self):
+    def test_select_missing_fold_is_none(self):
         cell = rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 0, 0.9, 0.8))
         assert select(cell, "customary", folds=2).seeds == 1
         assert select(cell, "customary", folds=3) is None
 
-    def test_configurations_compete_on_the_same_seeds(self):
+    def test_select_uses_common_seeds(self):
         """An interrupted run has one more seed of the first configurations."""
         full = [
             (c, f, s, 0.5 + (c == "b") / 10, 0.5) for c in "abc" for f in (0, 1) for s in (0, 1)
@@ -119,7 +115,7 @@ class TestUnfinished:
         assert chosen.configs == ("b",)
         assert chosen.seeds == 2
 
-    def test_two_configurations_with_a_seed_more_each_compete_on_the_others(self):
+    def test_select_different_seeds_uses_intersection(self):
         seeds = {"a": (0, 1, 2, 3), "b": (0, 1, 2, 4), "c": (5,)}
         accuracy = {"a": 0.9, "b": 0.8, "c": 0.95}
         cell = rows(
@@ -130,24 +126,24 @@ class TestUnfinished:
                 for fold in (0, 1)
             )
         )
-        found = select(cell, "customary")
-        assert (found.configs, list(found.accuracy.columns)) == (("a",), [0, 1, 2])
+        test = select(cell, "customary")
+        assert (test.configs, list(test.accuracy.columns)) == (("a",), [0, 1, 2])
 
-    def test_a_stray_configuration_does_not_shrink_the_figure(self):
+    def test_select_stray_config_keeps_seeds(self):
         full = [(c, f, s, 0.5, 0.5) for c in "abc" for f in (0, 1) for s in range(5)]
         stray = [("z", 0, 0, 0.99, 0.5), ("z", 1, 0, 0.99, 0.5)]
         assert select(rows(*full, *stray), "strict").seeds == 5
 
-    def test_nothing(self):
+    def test_select_without_complete_seed_is_none(self):
         assert select(rows(), "customary") is None
         assert select(rows(("a", 0, 0, 0.9, 0.6), ("a", 1, 1, 0.9, 0.8)), "strict") is None
 
-    def test_one_seed_has_no_spread(self):
+    def test_spread_of_one_seed_is_nan(self):
         assert np.isnan(select(rows(("a", 0, 0, 0.9, 0.6)), "strict").spread)
 
 
 class TestInterval:
-    def test_students_t(self):
+    def test_interval_equals_scipy(self):
         table = np.random.default_rng(0).random((10, 5))
         low, high = selected(table).interval()
         means = 100 * table.mean(axis=0)
@@ -155,68 +151,68 @@ class TestInterval:
         assert (low, high) == pytest.approx((expected.low, expected.high))
 
     @pytest.mark.parametrize("table", [[[0.5]], [[0.5, 0.5]]])
-    def test_without_spread(self, table):
+    def test_interval_without_spread_is_mean(self, table):
         assert selected(table).interval() == (50, 50)
 
 
 class TestCompare:
-    def test_folds(self):
+    def test_compare_folds_corrects_variance(self):
         rng = np.random.default_rng(0)
         first, second = rng.random((10, 4)), rng.random((10, 4))
-        found = compare(selected(first), selected(second), 10)
+        test = compare(selected(first), selected(second), 10)
         differences = 100 * (first - second).mean(axis=1)
-        assert found.difference == pytest.approx(differences.mean())
-        assert found.pairs == 10
-        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 10 + 1 / 8) ** 0.5)
-        assert found.p == pytest.approx(corrected_t_test(differences, 1 / 8))
-        assert found.p > stats.ttest_1samp(differences, 0).pvalue
-        assert found.test == "corrected resampled t-test over folds"
+        assert test.difference == pytest.approx(differences.mean())
+        assert test.pairs == 10
+        assert test.error == pytest.approx(differences.std(ddof=1) * (1 / 10 + 1 / 8) ** 0.5)
+        assert test.p == pytest.approx(corrected_t_test(differences, 1 / 8))
+        assert test.p > stats.ttest_1samp(differences, 0).pvalue
+        assert test.test == "corrected resampled t-test over folds"
 
-    def test_the_folds_that_there_are_by_default(self):
+    def test_compare_default_parts_are_folds(self):
         rng = np.random.default_rng(0)
         first, second = selected(rng.random((5, 2))), selected(rng.random((5, 2)))
         assert compare(first, second) == compare(first, second, 5) != compare(first, second, 10)
 
-    def test_some_folds_of_ten(self):
-        """Eight tenths of the data train, on however many folds that was done."""
+    def test_compare_some_folds_uses_ratio_of_ten(self):
+        """Eight tenths of the data train, whatever the number of folds."""
         rng = np.random.default_rng(0)
         first, second = rng.random((3, 4)), rng.random((3, 4))
-        found = compare(selected(first), selected(second), 10)
+        test = compare(selected(first), selected(second), 10)
         differences = 100 * (first - second).mean(axis=1)
-        assert found.error == pytest.approx(differences.std(ddof=1) * (1 / 3 + 1 / 8) ** 0.5)
+        assert test.error == pytest.approx(differences.std(ddof=1) * (1 / 3 + 1 / 8) ** 0.5)
 
-    def test_only_what_both_have(self):
+    def test_compare_uses_common_folds_and_seeds(self):
         first = pd.DataFrame([[0.5, 0.6], [0.7, 0.8]], index=[0, 1], columns=[0, 1])
         second = pd.DataFrame([[0.1], [0.1], [0.1]], index=[0, 1, 2], columns=[1])
-        found = compare(Selected(first, ()), Selected(second, ()), 10)
-        assert found.difference == pytest.approx(60)
-        assert found.pairs == 2
+        test = compare(Selected(first, ()), Selected(second, ()), 10)
+        assert test.difference == pytest.approx(60)
+        assert test.pairs == 2
 
-    def test_a_fixed_split(self):
+    def test_compare_fixed_split_is_paired_over_seeds(self):
         rng = np.random.default_rng(0)
         first, second = rng.random((1, 10)), rng.random((1, 10))
-        found = compare(selected(first), selected(second), 1)
-        assert found.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue)
-        assert found.test == "paired t-test over seeds"
+        test = compare(selected(first), selected(second), 1)
+        assert test.p == pytest.approx(stats.ttest_rel(first[0], second[0]).pvalue)
+        assert test.test == "paired t-test over seeds"
 
-    def test_too_little(self):
+    def test_compare_one_pair_is_none(self):
         assert compare(selected([[0.5]]), selected([[0.6]]), 10) is None
         away = Selected(pd.DataFrame([[0.5], [0.6]], columns=[7]), ())
         assert compare(selected([[0.5], [0.6]]), away, 10) is None
 
-    def test_equal_systems(self):
+    def test_compare_equal_systems_has_p_one(self):
         same = selected([[0.5, 0.6], [0.7, 0.8]])
         assert compare(same, same, 2).p == 1
         assert corrected_t_test(np.array([1.0, 1.0]), 0.1) == 0
 
 
 class TestHolm:
-    def test_by_hand(self):
+    def test_holm_equals_hand_computation(self):
         assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
         assert holm([]) == []
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-    def test_between_the_plain_p_and_bonferroni(self, p_values):
+    def test_holm_between_plain_p_and_bonferroni(self, p_values):
         corrected = holm(p_values)
         for p, q in zip(p_values, corrected, strict=True):
             assert p <= q <= min(1, p * len(p_values)) + 1e-12 or q == max(corrected)

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("scipy")
-
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import cells, own_rows
 from sepool_experiments.report.tree_study import control_table, tree_table
@@ -18,13 +15,13 @@ def level(unit):
     return LEVELS[unit.tree]
 
 
-def test_every_two_trees_unit_by_unit(write):
+def test_tree_table_compares_every_two_trees(write):
     few = {"seeds": 2, "configs": [0, 1, 2]}
     write(TABLE1.units(["MUTAG"], ["SEP-G"], list(LEVELS), **few), level=level)
     rows = own_rows(TABLE1, Rows.read(write(TABLE1.units(["MUTAG"], ["SEP-G"], **few))))
-    found = {(r["first"], r["second"]): r for r in tree_table(TABLE1, rows).records}
-    assert len(found) == 6
-    for (first, second), record in found.items():
+    by_pair = {(r["first"], r["second"]): r for r in tree_table(TABLE1, rows).records}
+    assert len(by_pair) == 6
+    for (first, second), record in by_pair.items():
         gap = 100 * (LEVELS[first] - LEVELS[second])
         assert record["first_less_second"] == pytest.approx(gap, abs=0.5)
         means = record["first_mean"] - record["second_mean"]
@@ -34,7 +31,7 @@ def test_every_two_trees_unit_by_unit(write):
         assert 0 < record["standard_error_folds"] < 0.5
 
 
-def test_only_what_both_have_counts(write):
+def test_tree_table_uses_common_units(write):
     write(TABLE1.units(["MUTAG"], ["SEP-G"], ["best"], seeds=3, configs=[0, 1]), level=level)
     units = TABLE1.units(["MUTAG"], ["SEP-G"], ["random"], seeds=[1, 2], configs=[1, 4])
     rows = own_rows(TABLE1, Rows.read(write(units, level=level)))
@@ -46,7 +43,7 @@ def test_only_what_both_have_counts(write):
     assert record["second_mean"] == pytest.approx(means["random"])
 
 
-def test_over_datasets(write):
+def test_tree_table_averages_over_datasets(write):
     units = TABLE1.units(["MUTAG", "NCI1"], ["SEP-G"], ["best", "random"], seeds=1, configs=[0])
     shown = tree_table(TABLE1, own_rows(TABLE1, Rows.read(write(units, level=level))))
     *single, every = shown.records
@@ -57,7 +54,7 @@ def test_over_datasets(write):
     assert every["trainings"] == 20
 
 
-def test_name_by_name(write):
+def test_tree_table_by_name_has_one_row_a_name(write):
     table = PROTOCOLS["sepn-ablation"]
     units = table.units(["Cora"], seeds=1, configs=range(12))
     shown = tree_table(table, own_rows(table, Rows.read(write(units, table))))
@@ -69,26 +66,26 @@ def test_name_by_name(write):
 
 
 class TestControl:
-    def test_sep_n_against_random_trees(self, write):
-        """A fixed split: over seeds."""
+    def test_control_table_fixed_split_tests_over_seeds(self, write):
+        """A fixed split is tested over seeds."""
         units = TABLE3.units(["Cora"], ["GCN", "SEP-N"], ["best", "random"], seeds=5)
         units = [u for u in units if u.system == "GCN" or u.config in TABLE3.grid[:3]]
         folder = write(units, TABLE3)
         shown = control_table(TABLE3, cells(TABLE3, Rows.read(folder)))
         (record,) = shown.records
-        assert record["rule"] == "customary"  # which chooses as the other one does
+        assert record["rule"] == "customary"  # the strict rule selects the same
         assert (record["dataset"], record["system"]) == ("Cora", "SEP-N (best)")
         assert record["difference"] == pytest.approx(2, abs=0.6)
         assert (record["pairs"], record["test"]) == (5, "paired t-test over seeds")
         assert 0 < record["error"] < 0.6
         assert shown.rows[0][3].count("±") == 1
 
-    def test_every_tree_has_the_control(self, write):
+    def test_control_table_covers_every_tree(self, write):
         units = TABLE1.units(["MUTAG"], ["SEP-G"], list(LEVELS), seeds=1, configs=[0])
         shown = control_table(TABLE1, cells(TABLE1, Rows.read(write(units, level=level))))
         systems = [r["system"] for r in shown.records if r["rule"] == "strict"]
         assert systems == ["SEP-G (best)", "SEP-G (paper)", "SEP-G (released)"]
 
-    def test_no_control(self, write):
+    def test_control_table_without_random_trees_is_empty(self, write):
         units = TABLE1.units(["MUTAG"], ["SEP-G"], ["best"], seeds=1, configs=[0])
         assert control_table(TABLE1, cells(TABLE1, Rows.read(write(units)))).rows == ()
