@@ -242,8 +242,8 @@ def _units(
     if isinstance(protocol, Figure):
         protocol.check(datasets, systems, trees)
     else:
-        registered = SYSTEMS_OF[protocol.kind].values()
-        own = own_datasets(data) if protocol.kind == "graphs" else ()
+        registered = SYSTEMS_OF[protocol.task].values()
+        own = own_datasets(data) if protocol.task == "graphs" else ()
         check_choice(protocol, datasets, systems, trees, SYSTEMS_OF, own)
         along = (system.name for system in registered if system.uses_tree)
         protocol = replace(protocol, tree_systems=tuple(along))  # a script may register systems

@@ -107,10 +107,10 @@ _LATEX = str.maketrans(
 
 
 def latex(table: Table) -> str:
-    """Return the table for a paper with the LaTeX package booktabs.
+    r"""Return the table for a paper with the LaTeX package booktabs.
 
     >>> latex(Table("t", "50%", "", ("a",), (("1 ± 2",),), ())).splitlines()[2:4]
-    ['\\\\caption{50\\\\%}', '\\\\label{tab:t}']
+    ['\\caption{50\\%}', '\\label{tab:t}']
     """
     columns = zip(table.header, *table.rows, strict=True)
     alignment = "".join("r" if _numeric(column[1:]) else "l" for column in columns)

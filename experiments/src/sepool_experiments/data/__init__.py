@@ -1,0 +1,1 @@
+"""Datasets of graphs and nodes: files, caches, splits, trees and checks."""

@@ -90,7 +90,7 @@ def check_datasets(root: Path, protocol: Protocol, units: Sequence[Unit]) -> dic
     fingerprints = {}
     for dataset in dict.fromkeys(unit.dataset for unit in units):
         on_dataset = [unit for unit in units if unit.dataset == dataset]
-        if protocol.kind == "nodes":
+        if protocol.task == "nodes":
             fingerprints[dataset] = check_node_data(root, dataset, on_dataset)
         else:
             trees = dict.fromkeys(unit.tree for unit in on_dataset)

@@ -135,10 +135,10 @@ def _hues(shape: Shape) -> NDArray[np.float64]:
 
 
 def _format_error(value: float) -> str:
-    """Format an error with a power of ten.
+    r"""Format an error with a power of ten.
 
     >>> _format_error(0.000123)
-    'MSE $1.2\\\\times10^{-4}$'
+    'MSE $1.2\\times10^{-4}$'
     """
     if not np.isfinite(value):
         return "MSE not finite"

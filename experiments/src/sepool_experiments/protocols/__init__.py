@@ -1,0 +1,1 @@
+"""Protocols as data: units, configurations, rules and tables."""

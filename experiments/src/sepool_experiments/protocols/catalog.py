@@ -21,7 +21,7 @@ __all__ = ["BACKBONES", "DATASETS", "PROTOCOLS", "TREES", "Protocol"]
 _TABLE1 = Protocol(
     name="table1",
     title="Graph classification",
-    kind="graphs",
+    task="graphs",
     datasets=GRAPH_DATASETS,
     systems=(
         *("GCN", "GIN", "Set2Set", "SortPool", "SAGPool(G)", "StructPool", "GMT", "DiffPool"),

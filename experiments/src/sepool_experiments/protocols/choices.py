@@ -90,22 +90,22 @@ def check_choice(
         datasets: names of datasets; None for those of the table, as for the next two.
         systems: names of systems.
         trees: names of trees.
-        systems_of: names of all systems, by the ``kind`` of their protocols.
+        systems_of: names of all systems, by the ``task`` of their protocols.
         own_datasets: datasets besides those of the paper.
     """
     for name in datasets or ():
-        if DATASETS.get(name, protocol.kind) != protocol.kind:
+        if DATASETS.get(name, protocol.task) != protocol.task:
             raise ValueError(
                 f"{name} is for the classification of {DATASETS[name]}, {protocol.name} is about "
-                f"{protocol.kind}"
+                f"{protocol.task}"
             )
-    fitting = [name for name, classified in DATASETS.items() if classified == protocol.kind]
+    fitting = [name for name, classified in DATASETS.items() if classified == protocol.task]
     check_names("dataset", datasets or (), list(dict.fromkeys([*fitting, *own_datasets])))
     check_names("tree", trees or (), TREES)
     for classified, names in systems_of.items():
         for name in systems or ():
-            if name in names and name not in systems_of[protocol.kind]:
+            if name in names and name not in systems_of[protocol.task]:
                 raise ValueError(
-                    f"{name} classifies {classified}, {protocol.name} is about {protocol.kind}"
+                    f"{name} classifies {classified}, {protocol.name} is about {protocol.task}"
                 )
-    check_names("system", systems or (), list(systems_of[protocol.kind]))
+    check_names("system", systems or (), list(systems_of[protocol.task]))

@@ -64,7 +64,7 @@ _WITH_AND_WITHOUT = (_AUTOENCODER, replace(_AUTOENCODER, extra=(MSE_ALONE,)))
 FIGURE3 = Figure(
     name="figure3",
     title="Reconstruction of a ring and a grid",
-    kind="graphs",
+    task="graphs",
     datasets=("ring", "grid"),
     systems=("TopKPool", "SAGPool", "ASAP", "DiffPool", "MinCutPool", "SEP"),
     trees=("best", "paper", "random"),
@@ -84,7 +84,7 @@ _LEVELS = tuple(
 FIGURE4 = Figure(
     name="figure4",
     title="Rings of molecules after the first pooling",
-    kind="graphs",
+    task="graphs",
     datasets=("MUTAG",),
     systems=("DiffPool", "MinCutPool", "SEP", ONE_CLUSTER),
     trees=("best", "paper", "random"),

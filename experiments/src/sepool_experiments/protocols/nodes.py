@@ -108,7 +108,7 @@ _PUBLISHED: Grids = (
 TABLE3 = Protocol(
     name="table3",
     title="Node classification",
-    kind="nodes",
+    task="nodes",
     datasets=NODE_DATASETS,
     systems=(
         *("GCN", "GAT", "GIN", "FastGCN", "APPNP", "MixHop", "DGI", "SGC", "S2GC", "GCNII"),

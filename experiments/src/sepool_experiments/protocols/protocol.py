@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -32,7 +32,7 @@ class Protocol:
     Args:
         name: name of the table on the command line and in the results.
         title: caption of the table.
-        kind: "graphs" or "nodes", the classified objects.
+        task: "graphs" or "nodes", the objects to classify.
         datasets: columns of the table.
         systems: rows of the table, by name of the system.
         trees: default trees of the systems that pool along one.
@@ -66,7 +66,7 @@ class Protocol:
 
     name: str
     title: str
-    kind: str
+    task: str
     datasets: tuple[str, ...]
     systems: tuple[str, ...]
     trees: tuple[str, ...] = ("best",)
@@ -162,9 +162,9 @@ class Protocol:
 
         Datasets, systems, grid and seeds are part of the units and left out.
         """
-        rules = ("name", "kind", "folds", "epochs", "patience", "steps", "full_pass", "clip")
-        values = asdict(self)
-        text = json.dumps({rule: values[rule] for rule in rules}, sort_keys=True)
+        names = ("name", "folds", "epochs", "patience", "steps", "full_pass", "clip")
+        rules = {name: getattr(self, name) for name in names}
+        text = json.dumps({**rules, "kind": self.task}, sort_keys=True)  # its name in stored rows
         return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:12]
 
 

@@ -1,0 +1,1 @@
+"""Tables, tests and plots of the results."""
