@@ -21,7 +21,7 @@ def test_help_of_command_explains_every_parameter(name):
     for parameter in GROUP.get_command(None, name).params:
         assert parameter.help, parameter.name
     output = CliRunner().invoke(cli.app, [name, "--help"]).output
-    assert re.search(rf" {name} \[OPTIONS\]( [A-Z]+)?$", output.splitlines()[0])
+    assert re.search(rf" {name} \[OPTIONS\]( \[?[A-Z]+\]?)?$", output.splitlines()[0])
     assert f"Example: sepool {name}" in output
     assert "--json" in output
 

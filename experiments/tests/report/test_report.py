@@ -207,7 +207,7 @@ def test_write_report_rows_of_unknown_protocol_raise(write, protocol, tmp_path, 
 def test_write_report_only_rows_of_other_rules_raise(write, protocol, tmp_path):
     results = write(protocol.units(["MUTAG"], ["SEP-G"], seeds=1, configs=[0]), protocol)
     change_rules(results / "table1", "MUTAG")
-    with pytest.raises(ValueError, match=r"its rows \(10 of table1\) were made by rules"):
+    with pytest.raises(ValueError, match=r"its rows \(10 of table1\) have rules"):
         write_report(results, tmp_path / "out")
 
 
