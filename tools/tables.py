@@ -27,9 +27,10 @@ import page_systems
 import report as bench_report
 from page import Section, grouped, percent, table
 from results import load
+from sepool_experiments import tables
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report import cells as report_cells
-from sepool_experiments.report import report, tables
+from sepool_experiments.report import report
 from sepool_experiments.results.rows import Rows
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
