@@ -126,12 +126,10 @@ def core_options(
     height: int, method: str, seed: int, num_threads: int | None, progress: Progress | None
 ) -> dict[str, Any]:
     """Return the options of the core, checked."""
-    from sepool import _core
-
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function, got {progress!r}")
     return {
-        "height": whole_number("height", height, 1, _core.MAX_HEIGHT),
+        "height": whole_number("height", height, 1, _max_height()),
         "method": one_of("method", method, METHODS),
         "seed": whole_number("seed", seed, 0, 2**63 - 1),
         "num_threads": 0
@@ -139,3 +137,12 @@ def core_options(
         else whole_number("num_threads", num_threads, 1, 4096),
         "progress": progress,
     }
+
+
+def _max_height() -> int | None:
+    """Return the height limit of the core; None without a core, where trees come from a cache."""
+    try:
+        from sepool import _core
+    except ImportError:
+        return None
+    return _core.MAX_HEIGHT
