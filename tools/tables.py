@@ -20,10 +20,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import page_epoch
-import page_pyg
 import page_quality
 import page_speed
-import page_systems
 import report as bench_report
 from page import Section, grouped, percent, table
 from results import load
@@ -116,13 +114,7 @@ def own_rows(protocol: str) -> Any:
     return report_cells.own_rows(PROTOCOLS[protocol], rows())
 
 
-def accuracy(names: Sequence[str] = tuple(PROTOCOLS)) -> str:
-    """Accuracies of all measured lines, with the published figure in brackets."""
-    parts = [_accuracy(name) for name in names if not name.endswith("-quick")]
-    return "\n\n".join(filter(None, parts)) or NOTHING
-
-
-def _lines(row_cells: Sequence[Any], note: str = "") -> list[list[str]]:
+def _lines(row_cells: Sequence[Any]) -> list[list[str]]:
     """Format a line of text for each measured line of cells."""
     lines = []
     for line, group in groupby(row_cells, key=lambda cell: cell.line):
@@ -138,34 +130,17 @@ def _lines(row_cells: Sequence[Any], note: str = "") -> list[list[str]]:
                 else tables.figure(selected.mean, selected.spread, star)
             )
             texts.append(text + (f" ({cell.published.mean:.2f})" if cell.published else ""))
-        lines.append([f"{line}{note}", *texts])
+        lines.append([str(line), *texts])
     return lines
 
 
-@cache
-def _accuracy(name: str) -> str:
+def accuracy(name: str) -> str:
+    """Accuracies of all measured lines of a protocol, with the published figure in brackets."""
     if own_rows(name).empty:
-        return ""
-    protocol = PROTOCOLS[name]
+        return NOTHING
     datasets = list(dict.fromkeys(cell.dataset for cell in cells(name)))
-    systems = dict.fromkeys(cell.line.system for cell in cells(name) if cell.selected[RULE])
-    lines = _lines(cells(name))
-    if protocol.rival:
-        both = report_cells.joined(cells(protocol.rival), cells(name))
-        usual = [cell for cell in both if cell.line.tree in protocol.trees]
-        lines += _lines(usual, f", this or `{protocol.rival}`")
-    starred = any(" *" in text for line in lines for text in line)
-    option = "" if set(systems) == set(protocol.systems) else f" --systems {','.join(systems)}"
-    if "(" in option:
-        option = f' --systems "{",".join(systems)}"'
-    star = " * Not all trainings of the protocol are there yet." if starred else ""
-    paper = "; in brackets what the paper says" if any(c.published for c in cells(name)) else ""
-    return (
-        f"**{protocol.title}**: test accuracy in percent, mean ± standard deviation over seeds"
-        f"{paper}.{star}\n\n"
-        f"{table(['', *datasets], lines)}\n\n"
-        f"`sepool reproduce {name}{option}`: {_made_by(own_rows(name))}"
-    )
+    text = table(["", *datasets], _lines(cells(name)))
+    return f"{text}\n\n`sepool reproduce {name}`: {_made_by(own_rows(name))}"
 
 
 def _made_by(trainings: Any) -> str:
@@ -183,49 +158,47 @@ def report_tables(name: str) -> dict[str, Any]:
     return {one.name: one for one in made}
 
 
-def of_report(protocol: str, name: str) -> str:
-    """A table of the report."""
-    one = report_tables(protocol).get(f"{protocol}-{name}")
-    if one is None:
-        return NOTHING
-    return "\n\n".join([tables.markdown(one), one.note, "`sepool report --against paper`"])
+def verdicts() -> str:
+    """The outcomes of the paired tests of SEP-G against its baselines."""
+    return str(report_tables("table1")["table1-verdicts"].note)
 
 
-def study(name: str) -> str:
-    """The table of a figure, as `sepool reproduce` wrote it next to the picture."""
-    path = ROOT / "results" / name / f"{name}.md"
-    if not path.exists():
+def against_random() -> str:
+    """Accuracy along the best trees less that along random ones."""
+    lines = [
+        [f"`{name}`", dataset, system, *test]
+        for name in ("table1", "table3", "sepn-search")
+        for dataset, system, rule, *test in report_tables(name)[f"{name}-control"].rows
+        if rule == RULE and system.endswith("(best)")
+    ]
+    head = ["protocol", "dataset", "system", "difference", "pairs", "p", "p (Holm)"]
+    return f"{table(head, lines)}\n\n`sepool report --against paper`"
+
+
+def entropy() -> str:
+    """Entropy of every method at height 2 on single graphs."""
+    if "entropy" not in measured():
         return NOTHING
-    text = path.read_text(encoding="utf-8").strip()
-    title, _, rest = text.partition("\n\n")
-    return f"**{title.lstrip('# ')}**\n\n{rest}\n\n`sepool reproduce {name}`"
+    rows = measured()["entropy"]["rows"]
+    single = [row for row in rows if row["kind"] == "graph" and row["height"] == 2]
+    text = page_quality.entropy(single).tables[0]
+    return f"{text}\n\n{origin('entropy')}"
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "accuracy": lambda: accuracy(("table1", "released", "table3", "sepn-search")),
-    "accuracy-all": accuracy,
-    "optimum": optimum,
-    "targets": targets,
-    "tgp": lambda: bench("speed", page_speed.speed, "small"),
-    "infomap": lambda: bench("speed", page_speed.speed, "infomap"),
-    "large": lambda: bench("speed", page_speed.speed, "large"),
-    "scale": lambda: bench("scale", page_speed.scale),
-    "relabel": lambda: bench("relabel", page_quality.relabel),
-    "entropy": lambda: bench("entropy", page_quality.entropy),
-    "pyg": lambda: bench("pyg", page_pyg.pyg),
-    "epoch": lambda: bench("epoch", page_epoch.epoch),
-    "lockstep": lambda: bench("lockstep", page_epoch.lockstep),
-    "lockstep-brief": lambda: bench("lockstep", page_epoch.lockstep, most=1),
-    "systems": lambda: bench("systems_cuda", page_systems.systems_cuda),
-    "ranks": lambda: of_report("table1", "ranks"),
-    "verdicts": lambda: of_report("table1", "verdicts"),
-    "trees": lambda: of_report("table1", "trees"),
-    "tree-control": lambda: of_report("table1", "control"),
+    "table1": lambda: accuracy("table1"),
+    "table2": lambda: accuracy("table2"),
+    "table3": lambda: accuracy("table3"),
+    "table4": lambda: accuracy("table4"),
+    "verdicts": verdicts,
+    "against-random": against_random,
     "tree-entropy": lambda: bench("trees", page_quality.trees),
-    "node-control": lambda: of_report("table3", "control"),
-    "search-control": lambda: of_report("sepn-search", "control"),
-    "figure3": lambda: study("figure3"),
-    "figure4": lambda: study("figure4"),
+    "entropy": entropy,
+    "optimum": optimum,
+    "tgp": lambda: bench("speed", page_speed.speed, "small"),
+    "large": lambda: bench("speed", page_speed.speed, "large"),
+    "lockstep": lambda: bench("lockstep", page_epoch.lockstep, most=1),
+    "targets": targets,
 }
 
 
