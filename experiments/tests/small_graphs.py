@@ -68,7 +68,7 @@ def replica_batch(model, data):
     """Return a batch of PyG graphs as the input of a single SEPG."""
     from sepool.pyg.hierarchy import hierarchy
     from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
-    from sepool_experiments.layers.ops import segment_sum
+    from sepool_experiments.layers.segments import segment_sum
     from sepool_experiments.layers.replica_batch import ReplicaBatch
 
     tree = hierarchy(data)
@@ -81,7 +81,7 @@ def replica_batch(model, data):
 
 def outputs_and_gradients(model, store, ids):
     """Return the outputs of a model for a batch, and the gradient of every parameter."""
-    batch = store.batch(ids, store.shape(ids))
+    batch = store.batch(ids, store.capacity(ids))
     model.zero_grad()
     out = batch.by_replica(model(batch))
     out.square().sum().backward()

@@ -10,7 +10,7 @@ import pytest
 
 from fake_trainer import result
 from sepool_experiments.backends import RunOptions, replicas
-from sepool_experiments.engine.launch_lock import GATE
+from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 
 NAME = f"{__name__}:"
 
@@ -21,14 +21,14 @@ def group_units(units):
 
 def train(units, protocol, data_root, device, log):
     for unit in units:
-        with GATE.launching():
+        with LAUNCH_LOCK.launching():
             yield result(unit)
 
 
 def train_for_ever(units, protocol, data_root, device, log):
     yield result(units[0])
     while True:
-        with GATE.launching():
+        with LAUNCH_LOCK.launching():
             time.sleep(0.001)
 
 
@@ -50,7 +50,7 @@ def threaded(monkeypatch, units, protocol, tmp_path):
     before = threading.active_count()
     yield run
     assert threading.active_count() == before
-    with GATE.launching():  # launches are allowed again
+    with LAUNCH_LOCK.launching():  # launches are allowed again
         pass
 
 

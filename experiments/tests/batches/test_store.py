@@ -10,10 +10,10 @@ from torch_geometric.data import Batch
 from sepool_experiments.batches import store as stores
 from sepool_experiments.batches.store import GraphStore
 from sepool_experiments.engine.loss import losses
-from sepool_experiments.layers import SEPG
 from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.layers.feature_table import FeatureTable
-from sepool_experiments.layers.ops import rows_at
+from sepool_experiments.layers.segments import rows_at
+from sepool_experiments.models.graphs.sep_g import SEPG
 from small_graphs import forest, graph_set, outputs_and_gradients, pyg_graphs, replica_batch
 
 GRAPHS = graph_set()
@@ -28,7 +28,7 @@ MODELS = [
 ]
 
 
-def store_for(conv, options, device="cpu", by_source=False):
+def store_for(conv, options, device="cpu", row_indexed=False):
     return GraphStore(
         GRAPHS,
         TREES,
@@ -37,7 +37,7 @@ def store_for(conv, options, device="cpu", by_source=False):
         options.get("pooled") == "binary",
         options.get("input_link", False),
         device,
-        by_source,
+        row_indexed,
     )
 
 
@@ -63,7 +63,7 @@ def float64_next():
 def test_replica_equals_training_alone(conv, options, float64_next):
     torch.manual_seed(0)
     store, ids = store_for(conv, options), some_ids()
-    batch = store.batch(ids, store.shape(ids, spare=0.1))
+    batch = store.batch(ids, store.capacity(ids, spare=0.1))
     model = SEPG(store.num_features, 16, 2, conv=conv, replicas=REPLICAS, **options)
     logits = batch.by_replica(model(batch))
     loss = losses(logits, batch.y, batch.graph_mask).sum(1) / batch.graph_mask.sum(1)
@@ -90,7 +90,7 @@ def test_replica_equals_training_alone(conv, options, float64_next):
 def test_more_room_changes_nothing():
     store, ids = store_for("GCN", {}), some_ids()
     model = SEPG(store.num_features, 16, 2, replicas=REPLICAS)
-    narrow, wide = (store.batch(ids, store.shape(ids, spare)) for spare in (0.0, 0.5))
+    narrow, wide = (store.batch(ids, store.capacity(ids, spare)) for spare in (0.0, 0.5))
     outs = [batch.by_replica(model(batch)) for batch in (narrow, wide)]
     torch.testing.assert_close(*outs)
 
@@ -101,8 +101,8 @@ def test_rows_taken_by_the_model(conv, options):
     ids, outs = some_ids(), []
     features = store_for(conv, options).num_features
     model = SEPG(features, 16, 2, conv=conv, replicas=REPLICAS, **options)
-    for by_source in (False, True):
-        store = store_for(conv, options, by_source=by_source)
+    for row_indexed in (False, True):
+        store = store_for(conv, options, row_indexed=row_indexed)
         outs.append(outputs_and_gradients(model, store, ids))
     for a, b in zip(*outs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5 * max(1.0, a.abs().max().item()))
@@ -110,7 +110,7 @@ def test_rows_taken_by_the_model(conv, options):
 
 def test_padding_is_made_of_graphs():
     store, ids = store_for("GCN", {}), some_ids()
-    shape = store.shape(ids, spare=0.3)
+    shape = store.capacity(ids, spare=0.3)
     levels = store.batch(ids, shape).levels
     for level in range(1, 4):
         assert int(levels.sizes[level - 1].sum()) == REPLICAS * shape.nodes[level - 1]
@@ -120,7 +120,7 @@ def test_padding_is_made_of_graphs():
 
 def test_padding_is_dealt_out_evenly():
     store, ids = store_for("GCN", {}), some_ids(missing=False)
-    shape = store.shape(ids, spare=2.0)
+    shape = store.capacity(ids, spare=2.0)
     sizes = store.batch(ids, shape).levels.sizes[0].view(REPLICAS, -1)
     real = store.levels[1].counts[ids].sum(1)
     for r in range(REPLICAS):
@@ -134,7 +134,7 @@ def test_gradients_do_not_come_from_padding():
     model = SEPG(store.num_features, 16, 2, replicas=REPLICAS)
     for spare in (0.0, 0.5):
         model.zero_grad()
-        batch = store.batch(ids, store.shape(ids, spare=spare))
+        batch = store.batch(ids, store.capacity(ids, spare=spare))
         logits = batch.by_replica(model(batch))
         assert logits.shape == (REPLICAS, ids.size(1), 2)
         logits.square().sum().backward()
@@ -146,47 +146,47 @@ def test_gradients_do_not_come_from_padding():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-@pytest.mark.parametrize("by_source", [False, True])
+@pytest.mark.parametrize("row_indexed", [False, True])
 @pytest.mark.parametrize("conv", CONVS)
-def test_gpu_equals_cpu(conv, by_source, monkeypatch):
-    monkeypatch.setattr(stores, "SPARED", 0.0)  # the few nodes that are alike become one
+def test_gpu_equals_cpu(conv, row_indexed, monkeypatch):
+    monkeypatch.setattr(stores, "MIN_DUPLICATES", 0.0)
     ids = some_ids()
     model = SEPG(store_for(conv, {}).num_features, 16, 2, conv=conv, replicas=REPLICAS)
     outs = []
     for device in ("cpu", "cuda"):
-        store = store_for(conv, {}, device, by_source)
-        batch = store.batch(ids.to(device), store.shape(ids.to(device)))
+        store = store_for(conv, {}, device, row_indexed)
+        batch = store.batch(ids.to(device), store.capacity(ids.to(device)))
         outs.append(batch.by_replica(model.to(device)(batch)).detach().cpu())
     torch.testing.assert_close(*outs, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("by_source", [False, True])
+@pytest.mark.parametrize("row_indexed", [False, True])
 @pytest.mark.parametrize("conv", CONVS)
-def test_a_store_draws_nothing(conv, by_source):
+def test_a_store_draws_nothing(conv, row_indexed):
     """Another thread may be drawing first weights of its own from PyTorch's one source."""
     before = torch.get_rng_state()
-    store_for(conv, {}, by_source=by_source)
+    store_for(conv, {}, row_indexed=row_indexed)
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("conv", CONVS)
 def test_sorted_features_are_the_same_features(conv):
-    store, ids = store_for(conv, {}, by_source=True), some_ids()
-    plain = store.batch(ids, store.shape(ids))
+    store, ids = store_for(conv, {}, row_indexed=True), some_ids()
+    plain = store.batch(ids, store.capacity(ids))
     store.sort_features()
-    table = store.batch(ids, store.shape(ids))
+    table = store.batch(ids, store.capacity(ids))
     assert isinstance(table.x, FeatureTable)
     torch.testing.assert_close(rows_at(table.x, table.row_index), rows_at(plain.x, plain.row_index))
     home = torch.repeat_interleave(store.levels[0].counts[:-1])
     have = torch.stack([(plain.x[:-1][home == i] != 0).any(0) for i in range(store.num_graphs)])
-    assert bool((have.sum(0)[table.x.feature].diff() <= 0).all())
+    assert bool((have.sum(0)[table.x.feature_of_column].diff() <= 0).all())
 
 
 @pytest.mark.parametrize("conv", ["GCN", "GIN"])
 def test_normalisation_keeps_the_precision_of_a_model(conv):
     store = store_for(conv, {})
     ids = some_ids()
-    batch = store.batch(ids, store.shape(ids))
+    batch = store.batch(ids, store.capacity(ids))
     batch.x = batch.x.to(torch.bfloat16)
     model = SEPG(store.num_features, 8, 2, conv=conv, norm=True, replicas=len(ids))
     logits = model.to(torch.bfloat16)(batch)

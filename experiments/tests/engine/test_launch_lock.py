@@ -1,4 +1,4 @@
-"""Many launch at a time, one records alone."""
+"""Shared launches and exclusive captures."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from sepool_experiments.engine.launch_lock import Gate, Stopped
+from sepool_experiments.engine.launch_lock import LaunchLock, ShutDown
 
-WAIT = 10  # seconds, where something is expected to happen
-SOON = 0.05  # where nothing is
+WAIT = 10  # seconds to wait for an event
+SOON = 0.05  # seconds without an event
 
 
 def entering(enter, inside, leave):
-    """A thread that goes in, says so, and stays until it may leave."""
+    """Start a thread that holds the lock until `leave` is set."""
 
     def work():
         with enter():
@@ -25,66 +25,66 @@ def entering(enter, inside, leave):
     return thread
 
 
-def test_many_may_launch():
-    gate, inside, leave = Gate(), threading.Event(), threading.Event()
-    thread = entering(gate.launching, inside, leave)
+def test_launching_is_shared():
+    lock, inside, leave = LaunchLock(), threading.Event(), threading.Event()
+    thread = entering(lock.launching, inside, leave)
     assert inside.wait(WAIT)
-    with gate.launching():
+    with lock.launching():
         leave.set()
     thread.join(WAIT)
     assert not thread.is_alive()
 
 
-def test_who_records_is_alone():
-    gate = Gate()
-    launched, recorded, later, leave = (threading.Event() for _ in range(4))
-    with gate.launching():
-        recorder = entering(gate.recording, recorded, leave)
-        assert not recorded.wait(SOON)  # one is launching
-        launcher = entering(gate.launching, launched, later)
-        assert not launched.wait(SOON)  # one wants to record, and comes first
-    assert recorded.wait(WAIT)
+def test_capturing_is_exclusive_and_has_priority():
+    lock = LaunchLock()
+    launched, captured, later, leave = (threading.Event() for _ in range(4))
+    with lock.launching():
+        capturer = entering(lock.capturing, captured, leave)
+        assert not captured.wait(SOON)  # one is launching
+        launcher = entering(lock.launching, launched, later)
+        assert not launched.wait(SOON)  # a capture waits and has priority
+    assert captured.wait(WAIT)
     assert not launched.wait(SOON)
     leave.set()
     assert launched.wait(WAIT)
     later.set()
-    for thread in (recorder, launcher):
+    for thread in (capturer, launcher):
         thread.join(WAIT)
         assert not thread.is_alive()
 
 
-def test_an_error_inside_opens_the_gate_again():
-    gate = Gate()
-    for enter in (gate.launching, gate.recording):
+def test_error_releases_the_lock():
+    lock = LaunchLock()
+    for enter in (lock.launching, lock.capturing):
         try:
             with enter():
                 raise ValueError
         except ValueError:
             pass
-    with gate.recording():
+    with lock.capturing():
         pass
 
 
-def test_a_closed_gate_turns_away_who_waits_and_who_comes():
-    gate, turned = Gate(), []
+def test_a_closed_lock_turns_away_who_waits_and_who_comes():
+    lock, turned = LaunchLock(), []
 
     def wait():
         try:
-            with gate.recording():
+            with lock.capturing():
                 pass
-        except Stopped:
+        except ShutDown:
             turned.append(True)
 
-    with gate.launching():
+    with lock.launching():
         waiter = threading.Thread(target=wait)
         waiter.start()
-        gate.close()
+        lock.close()
         waiter.join(WAIT)
     assert turned == [True]
-    for enter in (gate.launching, gate.recording):
-        with pytest.raises(Stopped), enter():
+    for enter in (lock.launching, lock.capturing):
+        with pytest.raises(ShutDown), enter():
             pass
-    gate.open()
-    for enter in (gate.launching, gate.recording):
+    lock.open()
+    for enter in (lock.launching, lock.capturing):
         with enter():
             pass

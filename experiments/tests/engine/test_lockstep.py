@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch_geometric.data import Batch
 
 from sepool_experiments.batches.store import GraphStore
-from sepool_experiments.engine.descent import first_weights, key_of
+from sepool_experiments.engine.descent import initial_state, key_of
 from sepool_experiments.engine.lockstep import Lockstep, Split
-from sepool_experiments.layers import SEPG
 from sepool_experiments.layers.convs import GCN
+from sepool_experiments.models.graphs.sep_g import SEPG
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.protocols.units import Config, Unit
 from small_graphs import forest, graph_set, pyg_graphs, replica_batch
@@ -153,12 +153,12 @@ def test_a_pass_over_the_data_sees_every_graph_once():
         assert sorted(i for i in replica if i < len(GRAPHS.y)) == list(range(8, 40))
 
 
-def test_first_weights_depend_on_seed_and_fold_alone():
+def test_initial_weights_depend_on_seed_and_fold_alone():
     def build(replicas):
         return SEPG(5, 16, 2, replicas=replicas)
 
     keys = [key_of(unit()), key_of(unit(dropout=0.5)), key_of(unit(seed=1)), key_of(unit(fold=1))]
-    weights = first_weights(torch.tensor(keys), build)
+    weights, _ = initial_state(torch.tensor(keys), build)
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
     assert not torch.equal(weights[0], weights[3])

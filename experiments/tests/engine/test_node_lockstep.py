@@ -11,9 +11,9 @@ from tests.communities import CLASSES, WORDS, community_data, community_set
 
 from sepool_experiments.engine import trainer
 from sepool_experiments.engine.node_lockstep import NodeLockstep, NodeSplit
-from sepool_experiments.engine.node_trainer import group_node_units, most_replicas
+from sepool_experiments.engine.node_trainer import group_node_units, max_replicas
 from sepool_experiments.models.nodes.gcn import GCN
-from sepool_experiments.models.nodes.sepn import SparseSEPN
+from sepool_experiments.models.nodes.sep_n import SEPN
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.protocols.node_studies import CHANGES
 from sepool_experiments.protocols.units import Config, Unit
@@ -69,12 +69,12 @@ def test_trains_as_plain_pytorch_would():
 
 
 def test_every_kind_of_dropout_has_its_rate():
-    run = lockstep([unit(extra=(("pool_dropout", 0.25),), dropout=0.5)], model=SparseSEPN)
+    run = lockstep([unit(extra=(("pool_dropout", 0.25),), dropout=0.5)], model=SEPN)
     assert {float(drop.rate) for drop in run.model.drops} == {0.5}
     assert {float(dense.drop.rate) for dense in run.model.denses} == {0.25}
     rates = [(("input_dropout", rate),) for rate in (0.5, 0.8)]
     units = [unit(extra=rate, dropout=0.6) for rate in rates]
-    run = lockstep(units, model=SparseSEPN, input_dropout=0.5)
+    run = lockstep(units, model=SEPN, input_dropout=0.5)
     assert run.model.input_drop.rate.tolist() == pytest.approx([0.5, 0.8])
     assert len(group_node_units([*units, unit(dropout=0.6)])) == 2
     run = lockstep([unit(extra=(("input_dropout", 0.5),))])
@@ -111,13 +111,13 @@ def test_many_replicas_stop_as_each_would_alone():
 def test_normalised_replicas_train_as_each_would_alone():
     """Of one step, since Adam makes large steps of gradients that are 0 but for rounding."""
     units = [unit(seed, dropout=0.3) for seed in range(3)]
-    together = lockstep(units, model=SparseSEPN, norm=True)
+    together = lockstep(units, model=SEPN, norm=True)
     together.step()
     for i, one in enumerate(units):
-        alone = lockstep([one], model=SparseSEPN, norm=True)
+        alone = lockstep([one], model=SEPN, norm=True)
         alone.step()
         torch.testing.assert_close(alone.gradient[0], together.gradient[i], atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(alone.seen[0], together.seen[i], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(alone.buffers[0], together.buffers[i], atol=1e-5, rtol=1e-4)
 
 
 def test_curves_of_the_first_seed():
@@ -146,7 +146,7 @@ def test_groups_hold_what_fits():
     assert sum(map(len, groups)) == 1280
     for group in groups:
         assert len({unit.config.hidden for unit in group}) == 1
-        assert len(group) <= most_replicas(group[0])
+        assert len(group) <= max_replicas(group[0])
     units = table.units(["Cora", "PubMed"], ["GCN"])
     assert [len(group) for group in group_node_units(units)] == [10, 10]
     assert [len(group) for group in group_node_units(units, "cpu")] == [10, 6, 4]
@@ -197,14 +197,14 @@ def test_out_of_memory_halves_the_replicas(small_data, tmp_path, monkeypatch):
     monkeypatch.setattr(NodeLockstep, "run", with_little_memory)
     protocol = replace(PROTOCOLS["table3"], epochs=2)
     units = protocol.units(["Cora"], ["GCN"], seeds=8)
-    results = list(trainer.train(units, protocol, tmp_path, say=said.append))
+    results = list(trainer.train(units, protocol, tmp_path, log=said.append))
     assert len(results) == 8
     assert "out of memory with 8 replicas" in said[0]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_recorded_steps_equal_launched_ones():
-    cpu = lockstep([unit(dropout=0.5), unit(1, dropout=0.5)], model=SparseSEPN)
+    cpu = lockstep([unit(dropout=0.5), unit(1, dropout=0.5)], model=SEPN)
     moved = NodeSplit(*(part.cuda() for part in (SPLIT.train, SPLIT.val, SPLIT.test)))
     gpu = NodeLockstep(cpu.units, PROTOCOL, DATA.clone().cuda(), moved, cpu.build)
     for epoch in range(10):

@@ -46,7 +46,7 @@ def test_out_of_memory_halves_the_replicas_and_says_so(short, data, monkeypatch)
         return run(self)
 
     monkeypatch.setattr(Lockstep, "run", with_little_memory)
-    results = list(trainer.train(units, short, data, say=said.append))
+    results = list(trainer.train(units, short, data, log=said.append))
     assert sorted(r.unit.key for r in results) == sorted(unit.key for unit in units)
     assert len(said) == 1
     assert "out of memory with 8 replicas" in said[0]
@@ -94,8 +94,8 @@ def test_only_passes_of_equally_many_batches_run_together(short, data, monkeypat
     monkeypatch.setattr(trainer, "load_folds", lambda *_: folds)
     whole = replace(short, full_pass=("MUTAG",))
     units = [replace(unit, config=replace(unit.config, batch=8)) for unit in units]
-    counts = [[unit.fold for unit in part] for part in trainer._in_step(units, whole, data)]
+    counts = [[unit.fold for unit in part] for part in trainer._by_batch_count(units, whole, data)]
     trains = [20 - len(folds[k]) - len(folds[k - 1]) for k in range(3)]
     assert trains == [17, 17, 16]
     assert counts == [[0, 1], [2]]
-    assert trainer._in_step(units, short, data) == [units]
+    assert trainer._by_batch_count(units, short, data) == [units]

@@ -24,7 +24,7 @@ def x():
 def test_replicated_graph_has_equal_blocks(graph):
     a = graph.operator.adjacency
     assert graph.by_replica(graph.x).shape == (3, 16, 2)
-    assert graph.operator.node is None
+    assert graph.operator.node_term is None
     assert len(a.index) == 3 * (2 * 24 + 16)
     assert torch.equal(a.row // 16, a.index // 16)
     dense = torch.zeros(48, 48)

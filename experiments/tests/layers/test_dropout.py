@@ -5,12 +5,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-from sepool.nn.dropout import Dropout, noise  # noqa: E402
+from sepool_experiments.layers.dropout import Dropout, noise  # noqa: E402
 
 KEYS = torch.tensor([3, 2**40 + 7, 12345, 0])
 
 
-def test_a_replica_drops_alone_what_it_drops_among_many():
+def test_replica_alone_equals_replica_among_others():
     many, one = Dropout(0.3, salt=5), Dropout(0.3, salt=5)
     many.keys = KEYS
     x = torch.randn(4 * 6, 8)
@@ -23,18 +23,18 @@ def test_a_replica_drops_alone_what_it_drops_among_many():
         assert torch.equal(alone, side_by_side[:, r])
 
 
-def test_rates_of_replicas():
+def test_every_replica_has_its_rate():
     layer = Dropout(0.0)
     layer.rate, layer.keys = torch.tensor([0.0, 0.25, 0.5, 0.9]), KEYS
     x = torch.ones(4 * 100, 500)
-    kept = (layer(x) != 0).view(4, -1).float().mean(1)
-    torch.testing.assert_close(kept, torch.tensor([1, 0.75, 0.5, 0.1]), rtol=0, atol=0.01)
+    share = (layer(x) != 0).view(4, -1).float().mean(1)
+    torch.testing.assert_close(share, torch.tensor([1, 0.75, 0.5, 0.1]), rtol=0, atol=0.01)
     torch.testing.assert_close(layer(x).view(4, -1).mean(1), torch.ones(4), rtol=0, atol=0.05)
     tables = layer(torch.ones(100, 4, 500))
     torch.testing.assert_close(tables.mean((0, 2)), torch.ones(4), rtol=0, atol=0.05)
 
 
-def test_unbiased_over_keys():
+def test_mean_over_keys_is_unbiased():
     layer = Dropout(0.5)
     layer.keys = torch.arange(4000)
     mean = layer(torch.ones(4000, 16)).mean(0)
@@ -53,7 +53,7 @@ def test_noise_is_uniform_and_independent():
     assert abs(torch.corrcoef(torch.stack([numbers.flatten(), other.flatten()]))[0, 1]) < 0.02
 
 
-def test_gradient_is_dropped_too():
+def test_gradient_has_the_mask_of_the_output():
     layer = Dropout(0.5)
     layer.keys = KEYS
     x = torch.randn(8, 8, requires_grad=True)
@@ -63,20 +63,20 @@ def test_gradient_is_dropped_too():
     assert set(x.grad.flatten().tolist()) == {0.0, 2.0}
 
 
-def test_nothing_is_dropped_in_evaluation():
+def test_evaluation_is_the_identity():
     layer = Dropout(0.9).eval()
     x = torch.randn(4, 4)
     assert layer(x) is x
 
 
-def test_without_keys_as_usual():
+def test_without_keys_equals_pytorch():
     torch.manual_seed(0)
-    found = Dropout(0.4)(torch.ones(100, 100))
+    actual = Dropout(0.4)(torch.ones(100, 100))
     torch.manual_seed(0)
-    assert torch.equal(found, torch.nn.functional.dropout(torch.ones(100, 100), 0.4))
+    assert torch.equal(actual, torch.nn.functional.dropout(torch.ones(100, 100), 0.4))
 
 
-def test_repr_and_bad_rates():
+def test_rates_outside_0_to_1_are_refused():
     assert repr(Dropout(0.5)) == "Dropout(0.5)"
     for rate in (-0.1, 1.0):
         with pytest.raises(ValueError, match=f"dropout must be at least 0 and below 1, got {rate}"):

@@ -25,6 +25,6 @@ def assert_every_dropout_drops(model, prepared):
     before = logits()
     for drop in drops:
         drop.rate = 0.9
-        assert not torch.equal(logits(), before), (drop.salt, drop.kind)
+        assert not torch.equal(logits(), before), (drop.salt, drop.option)
         drop.rate = 0.0
     assert torch.equal(logits(), before)

@@ -75,18 +75,18 @@ def permuted(graphs: RandomSet) -> RandomSet:
 
 
 def store_of(
-    graphs: GraphSet, system: str = "GCN", link: bool = False, by_source: bool = False
+    graphs: GraphSet, system: str = "GCN", link: bool = False, row_indexed: bool = False
 ) -> GraphStore:
     counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
     forest = Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
     conv = CONVS[SYSTEMS[system].conv]
-    return GraphStore(graphs, forest, conv, (0, 0, 0), False, link, by_source=by_source)
+    return GraphStore(graphs, forest, conv, (0, 0, 0), False, link, row_indexed=row_indexed)
 
 
 def batch_of(store: GraphStore, ids: list[list[int]] | None = None) -> Batch:
     """The graphs of every replica; all of them, once, by default."""
     chosen = torch.tensor([list(range(store.num_graphs))] if ids is None else ids)
-    return store.batch(chosen, store.shape(chosen, spare=0.2))
+    return store.batch(chosen, store.capacity(chosen, spare=0.2))
 
 
 def build(system: str, store: GraphStore, replicas: int | None = 1, **settings):

@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from sepool_experiments.backends import RunOptions
-from sepool_experiments.engine.launch_lock import GATE
+from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
@@ -65,10 +65,10 @@ class Replicas:
 
 def _end(threads: Sequence[threading.Thread]) -> None:
     """End threads after their epoch: Python cannot exit while one is in a library call."""
-    GATE.close()
+    LAUNCH_LOCK.close()
     for thread in threads:
         thread.join(PATIENCE)
-    GATE.open()
+    LAUNCH_LOCK.open()
 
 
 def _work(rank: int, tasks: Any, messages: Any, protocol: Protocol, options: RunOptions) -> None:

@@ -1,7 +1,8 @@
-"""Nodes that are alike as one row, which counts as often as there are nodes.
+"""Merging of duplicate nodes into one row with a multiplicity.
 
-A first convolution makes the same of nodes that see the same, and a sum over their cluster cannot
-tell them apart. Ego networks are made of such nodes: authors of one paper, actors of one film.
+A first convolution maps nodes with equal neighbourhoods to equal features, and a sum over their
+cluster cannot distinguish them. Ego networks consist of such nodes: authors of one paper, actors of
+one film.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from torch import Tensor
 
 from sepool.pyg.hierarchy import SORTED, Hierarchy
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.feature_table import row_marks
+from sepool_experiments.layers.feature_table import row_hashes
 
-EQUAL = 1e-6  # features that differ by less were summed in another order, and are the same
+TOLERANCE = 1e-6  # rounding of equal sums in different orders
 
 
 class Merged(NamedTuple):
-    """What is left of the nodes.
+    """Nodes without duplicates.
 
     Attributes:
-        levels: the hierarchy above them.
-        first: the node that stands for all that are like it.
-        multiplicity: how many these are.
+        levels: hierarchy above them.
+        first: first node of every class of duplicates.
+        multiplicity: size of every class.
     """
 
     levels: Hierarchy
@@ -33,43 +34,42 @@ class Merged(NamedTuple):
     multiplicity: Tensor
 
 
-def merge(levels: Hierarchy, kind: Tensor) -> Merged:
-    """One node of every kind; kinds are parts of clusters and numbered in the clusters' order."""
-    cluster, copies = levels.assignment(1), torch.bincount(kind)
-    first = torch.full_like(copies, len(kind))
-    first.scatter_reduce_(0, kind, torch.arange(len(kind)), "amin")
+def merge_duplicates(levels: Hierarchy, node_class: Tensor) -> Merged:
+    """Keep one node a class; classes are subsets of clusters, numbered in the clusters' order."""
+    cluster, counts = levels.assignment(1), torch.bincount(node_class)
+    first = torch.full_like(counts, len(node_class))
+    first.scatter_reduce_(0, node_class, torch.arange(len(node_class)), "amin")
     sizes = torch.bincount(cluster[first], minlength=levels.num_clusters(1))
-    above = replace(levels, order=None, sizes=[sizes, *levels.sizes[1:]], num_nodes=len(copies))
-    return Merged(above, first, copies.to(torch.get_default_dtype()))
+    above = replace(levels, order=None, sizes=[sizes, *levels.sizes[1:]], num_nodes=len(counts))
+    return Merged(above, first, counts.to(torch.get_default_dtype()))
 
 
-def kinds_by_rows(levels: Hierarchy, x: Tensor) -> Tensor:
-    """The kind of every node, where nodes of one cluster with equal rows are alike."""
+def classes_by_rows(levels: Hierarchy, x: Tensor) -> Tensor:
+    """Return classes of nodes of one cluster with equal rows."""
     cluster = levels.assignment(1)
-    order = row_marks(x).argsort(stable=True)  # equal rows become neighbours
+    order = row_hashes(x).argsort(stable=True)  # equal rows become neighbours
     order = order[cluster[order].argsort(stable=True)]
     x, cluster = x[order], cluster[order]
-    same = torch.isclose(x[1:], x[:-1], rtol=EQUAL, atol=EQUAL).all(1)
+    same = torch.isclose(x[1:], x[:-1], rtol=TOLERANCE, atol=TOLERANCE).all(1)
     same &= cluster[1:] == cluster[:-1]
-    kind = torch.empty_like(order)
-    kind[order] = torch.nn.functional.pad((~same).cumsum(0), (1, 0))
-    return kind
+    node_class = torch.empty_like(order)
+    node_class[order] = torch.nn.functional.pad((~same).cumsum(0), (1, 0))
+    return node_class
 
 
-def kinds_by_neighbours(levels: Hierarchy, x: Tensor, a: Adjacency) -> Tensor:
-    """The kind of every node, where nodes of one cluster are alike that have equal rows, know each
-    other and know the same others."""
+def classes_by_neighbours(levels: Hierarchy, x: Tensor, a: Adjacency) -> Tensor:
+    """Return classes of adjacent nodes of one cluster with equal rows and equal neighbours."""
     generator = torch.Generator().manual_seed(0)
     name = torch.randint(2**40, (len(x),), generator=generator)
-    around = name.index_add(0, a.row, name[a.index])  # for other sets equal by rare chance alone
+    neighbours = name.index_add(0, a.row, name[a.index])  # a hash of the closed neighbourhood
     weight = torch.randint(2**40, (x.size(1),), generator=generator).double()
-    keys = torch.stack([levels.assignment(1), around, (x.double() @ weight).long()])
-    kind: Tensor = torch.unique(keys, dim=1, return_inverse=True)[1]
-    return kind
+    keys = torch.stack([levels.assignment(1), neighbours, (x.double() @ weight).long()])
+    node_class: Tensor = torch.unique(keys, dim=1, return_inverse=True)[1]
+    return node_class
 
 
-def adjacency_among(a: Adjacency, nodes: Tensor) -> Adjacency:
-    """The part of a symmetric adjacency without weights that lies between some nodes."""
+def induced_adjacency(a: Adjacency, nodes: Tensor) -> Adjacency:
+    """Return the subgraph of a symmetric adjacency without weights induced by some nodes."""
     rank = torch.full((a.num_nodes,), -1).index_copy_(0, nodes, torch.arange(len(nodes)))
     pairs = torch.stack([rank[a.row], rank[a.index]])
     pairs = pairs[:, (pairs >= 0).all(0)]

@@ -1,4 +1,4 @@
-"""Tables of a store for the kernels that cut batches: everything is relative to its graph."""
+"""Tables of a store for the kernels that slice batches, relative to the start of every graph."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 @dataclass
 class Tables:
-    """What the kernels need of a store, beside its levels."""
+    """Tables of a store for the kernels."""
 
-    counts: Tensor  # nodes of every graph, a line a level; entries, a line an adjacency
-    starts: Tensor  # where they begin
-    child: list[Tensor]  # the first child of every node, within its graph; from level 1 up
-    parent: list[Tensor]  # the parent, likewise; from level 0 up
-    entries: dict[int, tuple[int, Tensor, Tensor]]  # of a level: the line, first entries, rows
-    classes: Tensor  # of the graphs
+    counts: Tensor  # nodes of every graph by level, then entries by operator
+    starts: Tensor  # first of them
+    child: list[Tensor]  # first child of every node within its graph, from level 1 up
+    parent: list[Tensor]  # parent of every node within its graph, from level 0 up
+    entries: dict[int, tuple[int, Tensor, Tensor]]  # by level: row of counts, first entries, rows
+    classes: Tensor  # of every graph
 
     @classmethod
     def of(cls, levels: Sequence[Level], classes: Tensor) -> Tables:
-        """The tables of a store; this may wait for the device."""
+        """Make the tables of a store; may synchronise."""
         counts, starts = [level.counts for level in levels], [level.starts for level in levels]
-        homes = [_each(level.counts[:-1]) for level in levels]
+        graph_of = [_each(level.counts[:-1]) for level in levels]
         child, parent, entries = [], [], {}
         for number, level in enumerate(levels[1:]):
             sizes = level.sizes[:-1]
-            child.append(_with_zero(_ends(sizes)[:-1] - starts[number][homes[number + 1]]))
-            parent.append(_with_zero(_each(sizes) - level.starts[homes[number]]))
+            child.append(_with_zero(_ends(sizes)[:-1] - starts[number][graph_of[number + 1]]))
+            parent.append(_with_zero(_each(sizes) - level.starts[graph_of[number]]))
         for number, level in enumerate(levels):
             if level.rows is not None:
-                begins = _ends(level.rows.by_graph[:-1])
-                first = level.rows.starts[:-1] - begins[homes[number]]
+                starts_by_graph = _ends(level.rows.by_graph[:-1])
+                first = level.rows.starts[:-1] - starts_by_graph[graph_of[number]]
                 row = _each(level.rows.counts[:-1])
-                inner = row - level.starts[homes[number][row]]
+                inner = row - level.starts[graph_of[number][row]]
                 entries[number] = len(counts), _with_zero(first), _with_zero(inner)
                 counts.append(level.rows.by_graph)
-                starts.append(begins)
+                starts.append(starts_by_graph)
         return cls(torch.stack(counts), torch.stack(starts), child, parent, entries, classes)
 
 
@@ -55,5 +55,5 @@ def _ends(counts: Tensor) -> Tensor:
 
 
 def _with_zero(values: Tensor) -> Tensor:
-    """The values, and one of the empty graph."""
+    """Append the value of the empty graph."""
     return torch.nn.functional.pad(values, (0, 1))

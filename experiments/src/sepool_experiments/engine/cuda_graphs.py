@@ -1,4 +1,4 @@
-"""Steps of training recorded as CUDA graphs, while other threads train on the same GPU."""
+"""Capture of training steps as CUDA graphs while other threads train on the same GPU."""
 
 from __future__ import annotations
 
@@ -8,45 +8,42 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sepool_experiments.engine.launch_lock import GATE
-from sepool_experiments.layers.ops import recorded_steps
+from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
+from sepool_experiments.kernels.registry import captured_steps
 
 
-def record(
-    step: Callable[[], None], state: Sequence[Tensor], side: torch.cuda.Stream
+def capture(
+    step: Callable[[], None], state: Sequence[Tensor], stream: torch.cuda.Stream
 ) -> torch.cuda.CUDAGraph:
-    """Records a step.
+    """Capture a step.
 
     Args:
-        step: what to record; it changes nothing but the state.
-        state: what it changes, which is left as it was.
-        side: the stream to record on.
+        step: step to capture; it modifies nothing but the state.
+        state: tensors that it modifies, restored afterwards.
+        stream: stream to capture on.
     """
-    with GATE.recording(), recorded_steps():
+    with LAUNCH_LOCK.capturing(), captured_steps():
         saved = [tensor.clone() for tensor in state]
-        step()  # what libraries set up at first use cannot be recorded
+        step()  # libraries initialise at first use, which cannot be captured
         for tensor, before in zip(state, saved, strict=True):
             tensor.copy_(before)
-        stream: Any = torch.cuda.current_stream()
-        stream.synchronize()
-        found = _capture(step, side)
-        stream.wait_stream(side)
-    return found
+        current: Any = torch.cuda.current_stream()
+        current.synchronize()
+        graph = _capture(step, stream)
+        current.wait_stream(stream)
+    return graph
 
 
-def _capture(step: Callable[[], None], side: torch.cuda.Stream) -> torch.cuda.CUDAGraph:
-    """PyTorch's own `torch.cuda.graph` waits for all streams and empties the cache of memory first.
-
-    Every other thread would lose both.
-    """
+def _capture(step: Callable[[], None], stream: torch.cuda.Stream) -> torch.cuda.CUDAGraph:
+    """Capture without `torch.cuda.graph`, which synchronises all streams and empties the cache."""
     free, memory = torch.cuda.mem_get_info()
-    if free < memory // 4:  # what older recordings held is kept until somebody asks for it
+    if free < memory // 4:  # memory of older graphs stays allocated until it is requested
         torch.cuda.empty_cache()
-    found = torch.cuda.CUDAGraph()
-    with torch.cuda.stream(side):
-        found.capture_begin(capture_error_mode="thread_local")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.stream(stream):
+        graph.capture_begin(capture_error_mode="thread_local")
         try:
             step()
         finally:
-            found.capture_end()
-    return found
+            graph.capture_end()
+    return graph

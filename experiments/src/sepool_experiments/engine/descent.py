@@ -1,8 +1,8 @@
-"""What all trainings in lockstep share, whatever they classify: weights, Adam, stopping, results.
+"""Gradient descent of many replicas in lockstep: weights, Adam, early stopping, results.
 
-All weights of a replica lie in one row of one tensor, so that clipping, Adam, the best weights so
-far and the removal of finished replicas are a few operations on that tensor. What is random depends
-on a unit's seed and fold alone: its first weights, its batches and what dropout drops.
+All weights of a replica are one row of one tensor, so that clipping, Adam, the best weights and the
+removal of finished replicas are a few operations on that tensor. Random numbers (initial weights,
+batches, dropout) depend on the seed and fold of a unit alone.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ import torch
 from torch import Tensor, nn
 
 from sepool_experiments.engine.adam import adam_step
-from sepool_experiments.engine.launch_lock import GATE
+from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 from sepool_experiments.engine.schedule import keys_at
-from sepool_experiments.engine.skip_init import Undrawn
 from sepool_experiments.layers.dropout import Dropout, Keyed
 from sepool_experiments.protocols import catalog as protocols
 from sepool_experiments.protocols.units import Result, Unit
 
 Build = Callable[[int], nn.Module]
-DRAWING = threading.Lock()  # PyTorch has one source of random numbers for all threads
-MANY = 64  # replicas; fewer leave a GPU waiting for launches, so that dropping some gains little
+DRAW_LOCK = threading.Lock()  # all threads share the random numbers of PyTorch
+MANY = 64  # replicas; with fewer a GPU waits for launches and compaction gains little
 
 
 class Parts(Protocol):
-    """What is validated and tested on, and how to go on with some replicas."""
+    """Data for validation and test, which can be restricted to some replicas."""
 
     @property
     def val(self) -> Tensor: ...
@@ -39,24 +38,25 @@ class Parts(Protocol):
     @property
     def test(self) -> Tensor: ...
 
-    def keep(self, rows: Tensor) -> Any:
-        """That of some replicas."""
+    def select(self, rows: Tensor) -> Any:
+        """Restrict to some replicas."""
 
 
 class Descent(ABC):
-    """The trainings of some units as one model, without what is trained on.
+    """The trainings of some units as one model; subclasses add the data.
 
     Args:
-        units: what is trained.
-        protocol: by which rules.
-        split: what validates and tests.
-        build: makes the model, for a number of replicas.
-        device: where.
+        units: trainings.
+        protocol: protocol of the experiment.
+        split: data for validation and test.
+        build: makes the model of a number of replicas.
+        device: device.
     """
 
     per_replica: tuple[str, ...] = (
-        *("keys", "lr", "decay", "rate", "patience", "weights", "best", "seen", "best_seen"),
-        *("best_loss", "best_accuracy", "best_epoch", "train_loss"),
+        *("keys", "lr", "decay", "rate", "patience", "weights", "best", "buffers"),
+        *("best_buffers", "best_loss", "best_accuracy", "best_epoch"),
+        "train_loss",
     )
     split: Any
 
@@ -70,68 +70,67 @@ class Descent(ABC):
     ) -> None:
         self.units, self.protocol, self.split = list(units), protocol, split
         self.build, self.device = build, torch.device(device)
-        self.spent = [0.0] * len(units)
-        self.side: Any = None
+        self.seconds = [0.0] * len(units)
+        self.side_stream: Any = None
         if self.device.type == "cuda":
-            first = torch.cuda.current_stream(self.device).priority
-            self.side = torch.cuda.Stream(self.device, first)  # type: ignore[no-untyped-call]
+            priority = torch.cuda.current_stream(self.device).priority
+            self.side_stream = torch.cuda.Stream(self.device, priority)  # type: ignore[no-untyped-call]
         self.keys = torch.tensor([key_of(unit) for unit in units], device=self.device)
         column = [[getattr(u.config, name) for u in units] for name in ("lr", "weight_decay")]
         self.lr, self.decay = torch.tensor(column, device=self.device).unsqueeze(-1)
         self.rate = torch.tensor([u.config.dropout for u in units], device=self.device)
         patience = [dict(u.config.extra).get("patience", protocol.patience) for u in units]
         self.patience = torch.tensor(patience, device=self.device)
-        self.weights = first_weights(self.keys, build)
+        self.weights, self.buffers = initial_state(self.keys, build)
         self.moments = torch.zeros(2, *self.weights.shape, device=self.device)
         self.best = self.weights.clone()
-        self.seen = first_buffers(len(units), build).to(self.device)
-        self.best_seen = self.seen.clone()
+        self.best_buffers = self.buffers.clone()
         self.best_loss = torch.full((len(units),), math.inf, device=self.device)
         self.best_accuracy = torch.zeros_like(self.best_loss)
         self.best_epoch = torch.zeros(len(units), dtype=torch.int64, device=self.device)
         self.steps = torch.zeros((), dtype=torch.int64, device=self.device)
         self.train_loss = torch.zeros(len(units), device=self.device)
-        self.recorded: torch.cuda.CUDAGraph | None = None
-        self._place()
+        self.graph_of_step: torch.cuda.CUDAGraph | None = None
+        self._place_model()
 
     def run(self) -> Iterator[Result]:
-        """Trains until the last replica has stopped; results come as replicas stop."""
-        last, epoch, began, spent = self.protocol.epochs, 0, perf_counter(), 0.0
+        """Train until the last replica has stopped; yield results as replicas stop."""
+        last, epoch, start, assigned = self.protocol.epochs, 0, perf_counter(), 0.0
         while epoch < last:
             epoch = self.advance(epoch)
-            with GATE.launching():
-                over = (epoch - self.best_epoch >= self.patience).tolist()
+            with LAUNCH_LOCK.launching():
+                stopped = (epoch - self.best_epoch >= self.patience).tolist()
             if epoch == last:
-                over = [True] * len(over)
-            # Some that have stopped cost less than a new start for every replica that stops.
-            if sum(over) >= max(1, len(over) // (4 if len(over) > MANY else 2)):
-                share = (perf_counter() - began - spent) / len(over)
-                spent = perf_counter() - began
-                with GATE.launching():
-                    results = self._finish(over, epoch, share)
+                stopped = [True] * len(stopped)
+            # Idle replicas cost less than a compaction for every replica that stops.
+            if sum(stopped) >= max(1, len(stopped) // (4 if len(stopped) > MANY else 2)):
+                share = (perf_counter() - start - assigned) / len(stopped)
+                assigned = perf_counter() - start
+                with LAUNCH_LOCK.launching():
+                    results = self._finish(stopped, epoch, share)
                 yield from results
-                if all(over):
+                if all(stopped):
                     return
 
     @abstractmethod
     def advance(self, epoch: int) -> int:
-        """Trains on from this epoch, notes what every epoch gave, and says which was the last."""
+        """Train from an epoch on, track the best weights, and return the last epoch."""
 
     @abstractmethod
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean loss and accuracy of every replica."""
+        """Return the mean loss and accuracy of every replica."""
 
     @abstractmethod
     def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
-        """The losses of a replica, where they were kept."""
+        """Return the losses of a replica, if recorded."""
 
-    def _wait(self) -> None:
-        """Waits for the device before anything is launched that others must not meddle with."""
+    def _synchronize(self) -> None:
+        """Wait for the current stream, before launches that need the lock."""
         if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
 
-    def _forget_step(self) -> None:
-        self.recorded = None
+    def _reset_capture(self) -> None:
+        self.graph_of_step = None
 
     def _begin_step(self) -> None:
         self.steps += 1
@@ -140,17 +139,17 @@ class Descent(ABC):
             layer.keys = keys
 
     def _end_step(self, loss: Tensor) -> None:
-        """Follows the gradient of these losses, one a replica."""
+        """Update the weights by the gradient of the losses, one a replica."""
         parts = torch.autograd.grad(
             loss, list(self.model.parameters()), self.ones, materialize_grads=True
         )
-        # One launch for all; to add to the gradient of every parameter would be one for each.
+        # One launch in place of one for every parameter.
         torch.cat([part.reshape(len(loss), -1) for part in parts], 1, out=self.gradient)
         with torch.no_grad():
             self._descend()
 
     def _descend(self) -> None:
-        """Clips the gradient of every replica, then a step of Adam."""
+        """Clip the gradient of every replica and apply Adam."""
         rate, clip = self._rate_now(), self.protocol.clip
         norm = self.gradient.norm(dim=1, keepdim=True) if math.isfinite(clip) else None
         state = self.weights, self.gradient, self.moments, self.steps, rate
@@ -158,14 +157,14 @@ class Descent(ABC):
             adam_step(*state, decay, norm, clip, part)
 
     def _rate_now(self) -> Tensor:
-        """The learning rates."""
+        """Return the learning rates."""
         rates: Tensor = self.lr
         return rates
 
-    def _note(self, epoch: int | Tensor, loss: Tensor, accuracy: Tensor) -> None:
-        """Keeps the weights of every replica whose validation loss is the lowest so far.
+    def _track_best(self, epoch: int | Tensor, loss: Tensor, accuracy: Tensor) -> None:
+        """Keep the weights of every replica with its lowest validation loss so far.
 
-        A replica whose patience has ended may still be here; nothing that it finds now counts.
+        Replicas beyond their patience are ignored.
         """
         better = (loss < self.best_loss) & (epoch - self.best_epoch <= self.patience)
         torch.where(better, loss, self.best_loss, out=self.best_loss)
@@ -173,46 +172,49 @@ class Descent(ABC):
         now = torch.as_tensor(epoch, device=self.device)
         torch.where(better, now, self.best_epoch, out=self.best_epoch)
         torch.where(better.unsqueeze(1), self.weights, self.best, out=self.best)
-        torch.where(better.unsqueeze(1), self.seen, self.best_seen, out=self.best_seen)
+        torch.where(better.unsqueeze(1), self.buffers, self.best_buffers, out=self.best_buffers)
 
-    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
-        """Tests the replicas that stopped, with their best weights, and goes on without them."""
-        now, seen = self.weights.clone(), self.seen.clone()
+    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
+        """Test the stopped replicas with their best weights and remove them."""
+        weights, buffers = self.weights.clone(), self.buffers.clone()
         self.weights.copy_(self.best)
-        self.seen.copy_(self.best_seen)
+        self.buffers.copy_(self.best_buffers)
         _, tested = self.evaluate(self.split.test)
-        self.weights.copy_(now)
-        self.seen.copy_(seen)
+        self.weights.copy_(weights)
+        self.buffers.copy_(buffers)
         columns = (self.best_loss, self.best_accuracy, tested)
         measured = list(zip(*(column.tolist() for column in columns), strict=True))
         best, patience = self.best_epoch.tolist(), self.patience.tolist()
         results = []
         for i, unit in enumerate(self.units):
-            self.spent[i] += share
-            if over[i]:
-                ran, (loss, val, test) = min(epoch, best[i] + patience[i]), measured[i]
-                curve = self.curve(i, ran)
-                results.append(Result(unit, ran, best[i], loss, val, test, self.spent[i], curve))
-        if not all(over):
-            self._keep([i for i, stopped in enumerate(over) if not stopped])
+            self.seconds[i] += share
+            if stopped[i]:
+                epochs, (loss, val, test) = min(epoch, best[i] + patience[i]), measured[i]
+                curve = self.curve(i, epochs)
+                numbers = epochs, best[i], loss, val, test, self.seconds[i]
+                results.append(Result(unit, *numbers, curve))
+        if not all(stopped):
+            self._select([i for i, done in enumerate(stopped) if not done])
         return results
 
-    def _keep(self, left: list[int]) -> None:
-        rows = torch.tensor(left, device=self.device)
-        self.units = [self.units[i] for i in left]
-        self.spent = [self.spent[i] for i in left]
-        self.split = self.split.keep(rows)
+    def _select(self, running: list[int]) -> None:
+        """Continue with the replicas that are still running."""
+        rows = torch.tensor(running, device=self.device)
+        self.units = [self.units[i] for i in running]
+        self.seconds = [self.seconds[i] for i in running]
+        self.split = self.split.select(rows)
         for name in self.per_replica:
             setattr(self, name, getattr(self, name)[rows])
         self.moments = self.moments[:, rows].contiguous()
-        self._place()
+        self._place_model()
 
-    def _place(self) -> None:
-        """Makes the model anew around the rows of weights and buffers."""
-        self._forget_step()
-        with torch.device(self.device), Undrawn():
-            self.model: Any = self.build(len(self.units)).to(self.device)
-        self.records = self.device.type == "cuda" and getattr(self.model, "capturable", True)
+    def _place_model(self) -> None:
+        """Make a model whose parameters and buffers are views of the rows."""
+        self._reset_capture()
+        with torch.device("meta"):  # draws no weights
+            self.model: Any = self.build(len(self.units))
+        self.model.to_empty(device=self.device)
+        self.captures = self.device.type == "cuda" and getattr(self.model, "capturable", True)
         self.gradient = torch.zeros_like(self.weights)
         self.ones = torch.ones(len(self.units), device=self.device)
         self.decays: list[tuple[slice, Tensor]] = [(slice(None), self.decay)]
@@ -224,7 +226,7 @@ class Descent(ABC):
         start = 0
         for buffer in self.model.buffers():
             end = start + buffer.numel() // len(self.units)
-            buffer.data = self.seen[:, start:end].view(buffer.shape)
+            buffer.data = self.buffers[:, start:end].view(buffer.shape)
             start = end
         self.keyed = [layer for layer in self.model.modules() if isinstance(layer, Keyed)]
         self._set_rates([layer for layer in self.keyed if isinstance(layer, Dropout)])
@@ -235,23 +237,23 @@ class Descent(ABC):
 
 
 def key_of(unit: Unit) -> int:
-    """What all randomness of a unit depends on: its fold and its seed."""
+    """Return the key of the random numbers of a unit, a function of its fold and seed."""
     return (unit.seed * 1_000_003 + unit.fold * 10_007 + 12_345) & (2**40 - 1)
 
 
-def first_weights(keys: Tensor, build: Build) -> Tensor:
-    """The initial weights, one row a replica, drawn on the CPU; equal keys have equal ones."""
-    different, which = torch.unique(keys.cpu(), return_inverse=True)
-    rows = []
-    with DRAWING, torch.random.fork_rng(devices=[]):
-        for key in different.tolist():
+def initial_state(keys: Tensor, build: Build) -> tuple[Tensor, Tensor]:
+    """Return initial weights and buffers, one row a replica; equal keys have equal weights.
+
+    Weights are drawn on the CPU, where they are the same for every device.
+    """
+    unique, inverse = torch.unique(keys.cpu(), return_inverse=True)
+    weights, buffers = [], []
+    with DRAW_LOCK, torch.random.fork_rng(devices=[]):
+        for key in unique.tolist():
             torch.manual_seed(key)
-            rows.append(torch.cat([p.detach().flatten() for p in build(1).parameters()]))
-    return torch.stack(rows).to(keys.device)[which.to(keys.device)]
-
-
-def first_buffers(replicas: int, build: Build) -> Tensor:
-    """What a model keeps beside its weights (running means), one row a replica, before training."""
-    with Undrawn():
-        row = [buffer.reshape(1, -1) for buffer in build(1).buffers()]
-    return torch.cat([torch.zeros(1, 0), *row], 1).repeat(replicas, 1)
+            model = build(1)
+            weights.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+            parts = [torch.zeros(0), *(buffer.flatten() for buffer in model.buffers())]
+            buffers.append(torch.cat(parts))
+    weight, buffer = (torch.stack(rows)[inverse].to(keys.device) for rows in (weights, buffers))
+    return weight, buffer

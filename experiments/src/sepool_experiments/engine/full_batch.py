@@ -1,4 +1,4 @@
-"""Descent on one graph: a step is an epoch, and steps can follow each other without the host."""
+"""Full-batch training on one graph: a step is an epoch, without host synchronisation."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from abc import abstractmethod
 
 from torch import Tensor
 
-from sepool_experiments.engine.cuda_graphs import record
+from sepool_experiments.engine.cuda_graphs import capture
 from sepool_experiments.engine.descent import Descent
 
-LOOK_EVERY = 10  # epochs between two looks at a GPU, which goes on by itself in between
+CHECK_EVERY = 10  # epochs on a GPU between two checks for replicas that have stopped
 
 
-class WholeGraphDescent(Descent):
-    """The trainings of replicas that see the same graph in every step."""
+class FullBatchDescent(Descent):
+    """The trainings of replicas on the same graph in every step."""
 
     @abstractmethod
     def step(self) -> None:
-        """One epoch of every replica, without a word to the host."""
+        """Train every replica for one epoch without host synchronisation."""
 
     def _state(self) -> list[Tensor]:
-        """What a step changes: it is put back after the step that is recorded."""
+        """Tensors that a step modifies."""
         return [
-            *(self.weights, self.moments, self.seen, self.best, self.best_seen, self.steps),
+            *(self.weights, self.moments, self.buffers, self.best, self.best_buffers, self.steps),
             *(self.best_loss, self.best_accuracy, self.best_epoch),
         ]
 
     def advance(self, epoch: int) -> int:
-        """Some epochs on a GPU, one elsewhere."""
-        last = min(epoch + (LOOK_EVERY if self.records else 1), self.protocol.epochs)
+        """Train for some epochs on a GPU, for one elsewhere."""
+        last = min(epoch + (CHECK_EVERY if self.captures else 1), self.protocol.epochs)
         self.model.train()
-        if self.records and self.recorded is None:
-            self.recorded = record(self.step, self._state(), self.side)
+        if self.captures and self.graph_of_step is None:
+            self.graph_of_step = capture(self.step, self._state(), self.side_stream)
         for _ in range(last - epoch):
-            if self.recorded is None:
+            if self.graph_of_step is None:
                 self.step()
             else:
-                self.recorded.replay()
-        self._wait()
+                self.graph_of_step.replay()
+        self._synchronize()
         return last

@@ -1,4 +1,4 @@
-"""Who may launch work on a GPU that threads share: many at a time, but nobody while one records."""
+"""Lock for a GPU shared by threads: many may launch kernels, or one may capture a CUDA graph."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Stopped(Exception):
-    """Nobody is let in any more: the training is to end here."""
+class ShutDown(Exception):
+    """Raised in threads that acquire the lock after training was shut down."""
 
 
-class Gate:
-    """Many may be inside to launch, or one to record; who wants to record is let in first.
+class LaunchLock:
+    """A shared lock for launches and an exclusive one for captures, which have priority.
 
-    Recorded steps may be played at any time: they need no gate.
+    Captured steps may be replayed at any time without the lock.
 
     Example:
-        >>> gate = Gate()
-        >>> with gate.launching(), gate.launching():
+        >>> lock = LaunchLock()
+        >>> with lock.launching(), lock.launching():
         ...     pass
-        >>> with gate.recording():
+        >>> with lock.capturing():
         ...     pass
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._launching = self._waiting = 0
-        self._recording = self._closed = False
+        self._capturing = self._closed = False
 
     def close(self) -> None:
-        """Whoever wants in from now on gets `Stopped` instead."""
+        """Raise `ShutDown` in all threads that acquire the lock from now on."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def open(self) -> None:
-        """Ends what `close` began."""
+        """Undo `close`."""
         with self._changed:
             self._closed = False
 
     @contextmanager
     def launching(self) -> Iterator[None]:
-        """Inside, kernels may be launched and memory taken."""
+        """Hold the shared lock: launch kernels and allocate memory."""
         with self._changed:
-            self._wait_until(lambda: not self._recording and not self._waiting)
+            self._wait_until(lambda: not self._capturing and not self._waiting)
             self._launching += 1
         try:
             yield
@@ -54,26 +54,26 @@ class Gate:
                 self._changed.notify_all()
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Inside, one may record, and nobody launches."""
+    def capturing(self) -> Iterator[None]:
+        """Hold the exclusive lock: capture a CUDA graph."""
         with self._changed:
             self._waiting += 1
             try:
-                self._wait_until(lambda: not self._recording and not self._launching)
+                self._wait_until(lambda: not self._capturing and not self._launching)
             finally:
                 self._waiting -= 1
-            self._recording = True
+            self._capturing = True
         try:
             yield
         finally:
             with self._changed:
-                self._recording = False
+                self._capturing = False
                 self._changed.notify_all()
 
     def _wait_until(self, free: Callable[[], bool]) -> None:
         self._changed.wait_for(lambda: self._closed or free())
         if self._closed:
-            raise Stopped
+            raise ShutDown
 
 
-GATE = Gate()
+LAUNCH_LOCK = LaunchLock()

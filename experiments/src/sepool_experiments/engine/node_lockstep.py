@@ -1,7 +1,7 @@
-"""Many trainings on one graph as one: replicas side by side, each as it would train alone.
+"""Node classification of many replicas side by side, each as it would train alone.
 
-An epoch is one step on the whole graph. On a GPU, a step with its validation is recorded once, and
-the host looks only now and then whether replicas have stopped.
+An epoch is one full-batch step. On a GPU a step with its validation is captured once, and the host
+checks for stopped replicas every few epochs.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sepool_experiments.engine.descent import Build
-from sepool_experiments.engine.full_batch import WholeGraphDescent
-from sepool_experiments.engine.launch_lock import GATE
+from sepool_experiments.engine.full_batch import FullBatchDescent
+from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Config, Result, Unit
 
-# The rates of dropout that a configuration may tell apart; the first is for all it leaves out.
-KINDS = ("dropout", "input_dropout", "pool_dropout", "edge_dropout")
+# Options of a configuration with a dropout rate; the first is the default of the others.
+DROPOUTS = ("dropout", "input_dropout", "pool_dropout", "edge_dropout")
 
 
 @dataclass(frozen=True)
 class NodeSplit:
-    """The nodes that train, validate and test, the same for all replicas."""
+    """Nodes for training, validation and test, the same for all replicas."""
 
     train: Tensor
     val: Tensor
     test: Tensor
 
-    def keep(self, rows: Tensor) -> NodeSplit:
-        """That of some replicas."""
+    def select(self, rows: Tensor) -> NodeSplit:
+        """Restrict to some replicas."""
         return self
 
 
-class NodeLockstep(WholeGraphDescent):
-    """The trainings of some units that differ in seed, rates, decay and patience alone.
+class NodeLockstep(FullBatchDescent):
+    """The trainings of units that differ in seed, rates, decay and patience alone.
 
     Args:
-        units: what is trained.
-        protocol: by which rules.
-        data: the graph, on the device to train on.
+        units: trainings.
+        protocol: protocol of the experiment.
+        data: graph on the device.
         split: its nodes.
-        build: makes the model, for a number of replicas.
+        build: makes the model of a number of replicas.
     """
 
-    per_replica = (*WholeGraphDescent.per_replica, "rates", "decay_rest")
+    per_replica = (*FullBatchDescent.per_replica, "rates", "decay_rest")
     split: NodeSplit
 
     def __init__(
@@ -71,32 +71,32 @@ class NodeLockstep(WholeGraphDescent):
         super().__init__(units, protocol, split, build, device)
 
     def run(self) -> Iterator[Result]:
-        """Trains until the last replica has stopped; what comes before training is done here."""
+        """Train until the last replica has stopped, after the encoder if the model has one."""
         if make_encoder := getattr(self.model, "make_encoder", None):
             encoding = Encoding(self.units, self.protocol, self.data, self.split, make_encoder)
             self.graph = encoding.encode()
         yield from super().run()
 
     def step(self) -> None:
-        """One epoch of every replica, without a word to the host."""
+        """Train every replica for one epoch without host synchronisation."""
         self.model.train()
         self._begin_step()
         loss, _ = self._measure(self.split.train)
         self._end_step(loss)
         self.train_loss.copy_(loss.detach())
         loss, accuracy = self.evaluate(self.split.val)
-        self._note(self.steps, loss, accuracy)
+        self._track_best(self.steps, loss, accuracy)
         both = torch.stack([self.train_loss, loss]).unsqueeze(0)
         self.trace.index_copy_(0, (self.steps - 1).view(1), both)
 
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean loss and accuracy of every replica on some nodes."""
+        """Return the mean loss and accuracy of every replica on some nodes."""
         self.model.eval()
         with torch.no_grad():
             return self._measure(ids)
 
     def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
-        """The losses of a replica, where they are to be kept."""
+        """Return the losses of a replica, if recorded."""
         if not self.units[i].keeps_curve:
             return None
         return tuple((train, val) for train, val in self.trace[:epochs, :, i].tolist())
@@ -105,21 +105,21 @@ class NodeLockstep(WholeGraphDescent):
         logits = self.model(self.graph).index_select(0, ids)  # (nodes, R, classes)
         y = self.y.index_select(0, ids).unsqueeze(1).expand(-1, logits.size(1))
         loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
-        right = (logits.argmax(-1) == y).float()
-        return loss.view_as(y).mean(0), right.mean(0)
+        correct = (logits.argmax(-1) == y).float()
+        return loss.view_as(y).mean(0), correct.mean(0)
 
     def _state(self) -> list[Tensor]:
         return [*super()._state(), self.train_loss, self.trace]
 
-    def _keep(self, left: list[int]) -> None:
-        rows = torch.tensor(left, device=self.device)
+    def _select(self, running: list[int]) -> None:
+        rows = torch.tensor(running, device=self.device)
         self.trace = self.trace[:, :, rows].contiguous()
         if isinstance(self.graph, Tensor) and self.graph.dim() == 3:  # one table a replica
             self.graph = self.graph[:, rows].contiguous()
-        super()._keep(left)
+        super()._select(running)
 
-    def _place(self) -> None:
-        super()._place()
+    def _place_model(self) -> None:
+        super()._place_model()
         if self.graph is None and not hasattr(self.model, "make_encoder"):
             self.graph = self.model.prepare(self.data)
         first = self.model.decayed
@@ -133,39 +133,39 @@ class NodeLockstep(WholeGraphDescent):
 
     def _set_rates(self, drops: Sequence[Dropout]) -> None:
         for drop in drops:
-            kind = KINDS.index(drop.kind)
-            used = any(rates_of(unit.config)[kind] for unit in self.units)
-            drop.rate = self.rates[:, kind].contiguous() if used else 0.0
+            i = DROPOUTS.index(drop.option)
+            used = any(rates_of(unit.config)[i] for unit in self.units)
+            drop.rate = self.rates[:, i].contiguous() if used else 0.0
 
 
 class Encoding(NodeLockstep):
-    """Trains encoders by a loss of their own; nothing but that loss decides when they stop."""
+    """Trainings of encoders by a loss of their own, which also decides when they stop."""
 
     def encode(self) -> Tensor:
-        """What the best encoder of every replica makes of the nodes, one table a replica."""
+        """Return the encoding of the nodes by the best encoder of every replica."""
         epoch, last = 0, self.protocol.epochs
         while epoch < last:
             epoch = self.advance(epoch)
-            with GATE.launching():
+            with LAUNCH_LOCK.launching():
                 if bool((epoch - self.best_epoch >= self.patience).all()):
                     break
-        with GATE.launching(), torch.no_grad():
+        with LAUNCH_LOCK.launching(), torch.no_grad():
             self.weights.copy_(self.best)
             self.model.eval()
-            found: Tensor = self.model(self.graph)
-        return found
+            encoding: Tensor = self.model(self.graph)
+        return encoding
 
     def step(self) -> None:
-        """One epoch; the weights that gave a loss are noted with it."""
+        """Train for one epoch and keep the weights of the lowest loss."""
         self.model.train()
         self._begin_step()
         loss = self.model.loss(self.graph)
         with torch.no_grad():
-            self._note(self.steps, loss.detach(), torch.zeros_like(loss))
+            self._track_best(self.steps, loss.detach(), torch.zeros_like(loss))
         self._end_step(loss)
 
-    def _place(self) -> None:
-        super()._place()
+    def _place_model(self) -> None:
+        super()._place_model()
         rates = [_extra(u.config, "encoder_lr", 1e-3) for u in self.units]
         self.lr = torch.tensor(rates, device=self.device).unsqueeze(1)
         patience = [int(_extra(u.config, "encoder_patience", 20)) for u in self.units]
@@ -174,23 +174,23 @@ class Encoding(NodeLockstep):
 
 
 def rates_of(config: Config) -> list[float]:
-    """The rates of dropout of a configuration, in the order of `KINDS`.
+    """Return the dropout rates of a configuration, in the order of `DROPOUTS`.
 
     >>> rates_of(Config(dropout=0.5, extra=(("pool_dropout", 0.1),)))
     [0.5, 0.5, 0.1, 0.5]
     """
-    return [config.dropout, *(float(_extra(config, kind, config.dropout)) for kind in KINDS[1:])]
+    return [config.dropout, *(float(_extra(config, name, config.dropout)) for name in DROPOUTS[1:])]
 
 
-def _extra(config: Config, name: str, usual: float) -> float:
-    return float(dict(config.extra).get(name, usual))
+def _extra(config: Config, name: str, default: float) -> float:
+    return float(dict(config.extra).get(name, default))
 
 
 def _joined(parts: list[tuple[slice, Tensor]]) -> list[tuple[slice, Tensor]]:
-    """Neighbours with the same decay as one."""
-    found: list[tuple[slice, Tensor]] = []
+    """Join adjacent slices with the same decay."""
+    out: list[tuple[slice, Tensor]] = []
     for part, decay in parts:
-        if found and found[-1][1] is decay:
-            part = slice(found.pop()[0].start, part.stop)
-        found.append((part, decay))
-    return found
+        if out and out[-1][1] is decay:
+            part = slice(out.pop()[0].start, part.stop)
+        out.append((part, decay))
+    return out

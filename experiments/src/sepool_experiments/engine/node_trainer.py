@@ -1,4 +1,4 @@
-"""What the trainer does where nodes are classified: groups of units, and what they train on."""
+"""Groups of node classification units and their data."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ from sepool_experiments.data.nodes import (
     node_data,
     pick_levels,
 )
-from sepool_experiments.engine.node_lockstep import KINDS, NodeLockstep, NodeSplit
+from sepool_experiments.engine.node_lockstep import DROPOUTS, NodeLockstep, NodeSplit
 from sepool_experiments.models.node_systems import NODE_SYSTEMS
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Config, Unit
 
-# Options that do not change the shape of a model, so that replicas may differ in them.
-OWN = (*KINDS, "patience", "decay_rest", "name")
+# Options that do not change the shape of a model and may differ between replicas.
+PER_REPLICA = (*DROPOUTS, "patience", "decay_rest", "name")
 SIZES = {"Cora": 2708, "CiteSeer": 3327, "PubMed": 19717}
-AT_ONCE = 24 << 30  # bytes that the replicas of a group may take, about
-CACHED = 8 << 20  # bytes of a table of features that a processor still has at hand
-TABLES = 24  # so many tables of features does a replica keep for its gradient, about
+GPU_MEMORY = 24 << 30  # bytes for the replicas of a group, roughly
+CPU_CACHE = 8 << 20  # bytes for the features of a level
+TABLES = 24  # matrices of features that a replica keeps for its gradient, roughly
 
 
 def shape_of(config: Config) -> Config:
-    """A configuration without all that replicas of one model can differ in.
+    """Return a configuration without the options that may differ between replicas.
 
-    How much of the features is dropped may differ, but not whether that is said: a model that
-    drops none has its first layer in another, faster way.
+    Input dropout stays as a flag: without it the first layer is precomputed.
 
     >>> shape_of(Config(dropout=0.5, extra=(("input_dropout", 0.5), ("patience", 9)))).extra
     (('input_dropout', True),)
     """
-    extra = tuple(sorted(pair for pair in config.extra if pair[0] not in OWN))
+    extra = tuple(sorted(pair for pair in config.extra if pair[0] not in PER_REPLICA))
     if dict(config.extra).get("input_dropout"):
         extra += (("input_dropout", True),)
-    usual = Config()
+    default = Config()
     return replace(
-        config, dropout=usual.dropout, lr=usual.lr, weight_decay=usual.weight_decay, extra=extra
+        config,
+        dropout=default.dropout,
+        lr=default.lr,
+        weight_decay=default.weight_decay,
+        extra=extra,
     )
 
 
-def most_replicas(unit: Unit, device: str = "cuda") -> int:
-    """How many replicas of a unit's model fit into the memory of a usual GPU, with some threads.
-
-    On a CPU so many that a table of features stays in its cache: more would only be slower.
-    """
+def max_replicas(unit: Unit, device: str = "cuda") -> int:
+    """Return the number of replicas of a unit that fit into a GPU's memory, or a CPU's cache."""
     table = 4 * SIZES.get(unit.dataset, 1000) * unit.config.hidden
     if device == "cpu":
-        return max(1, CACHED // table)
-    return max(8, AT_ONCE // (TABLES * table))
+        return max(1, CPU_CACHE // table)
+    return max(8, GPU_MEMORY // (TABLES * table))
 
 
 def group_node_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]:
-    """Units whose models have the same shape, together, but not more than fit.
+    """Group units whose models have the same shape, as many as fit.
 
     >>> unit = Unit("table3", "Cora", "GCN", "", Config(), fold=0, seed=0)
     >>> other = replace(unit, seed=1, config=Config(dropout=0.5, extra=(("patience", 9),)))
@@ -77,7 +77,7 @@ def group_node_units(units: Sequence[Unit], device: str = "cuda") -> list[list[U
         groups.setdefault(key, []).append(unit)
     parts = []
     for group in groups.values():
-        most = most_replicas(group[0], device)
+        most = max_replicas(group[0], device)
         parts += [group[start : start + most] for start in range(0, len(group), most)]
     return parts
 
@@ -85,7 +85,7 @@ def group_node_units(units: Sequence[Unit], device: str = "cuda") -> list[list[U
 def make_node_lockstep(
     units: Sequence[Unit], protocol: Protocol, root: Path, device: str
 ) -> NodeLockstep:
-    """The trainings of a group of units, ready to run."""
+    """Return the trainings of a group of units."""
     first, config = units[0], units[0].config
     system, nodes = NODE_SYSTEMS[first.system], _nodes(root, first.dataset)
 

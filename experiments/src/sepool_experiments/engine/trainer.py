@@ -1,4 +1,4 @@
-"""Trains units: those that fit together in lockstep, the others one after another."""
+"""Training of units: in lockstep where their models fit together, else one after another."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ def train(
     protocol: Protocol,
     data_root: Path,
     device: str = "cpu",
-    say: Callable[[str], None] = print,
+    log: Callable[[str], None] = print,
 ) -> Iterator[Result]:
-    """Trains units and hands out results as trainings stop.
+    """Train units and yield results as trainings stop.
 
     Args:
-        units: what to train; one unit is a plain training.
-        protocol: by which rules.
+        units: trainings.
+        protocol: protocol of the experiment.
         data_root: folder of the data.
-        device: where.
-        say: told, a line at a time, what the user should know.
+        device: device.
+        log: callback for progress messages.
     """
-    groups = (_in_step(group, protocol, data_root) for group in group_units(units, device))
-    waiting, most = [part for parts in groups for part in parts], len(units)
-    while waiting:
-        group = waiting.pop(0)
+    groups = (_by_batch_count(group, protocol, data_root) for group in group_units(units, device))
+    queue, most = [part for parts in groups for part in parts], len(units)
+    while queue:
+        group = queue.pop(0)
         if len(group) > most:
             group, rest = group[:most], group[most:]
-            waiting.insert(0, rest)
+            queue.insert(0, rest)
         finished = set()
         try:
             for result in make_lockstep(group, protocol, data_root, device).run():
                 finished.add(result.unit)
                 yield result
         except torch.OutOfMemoryError:
-            left = [unit for unit in group if unit not in finished]
-            if len(left) < 2:
+            rest = [unit for unit in group if unit not in finished]
+            if len(rest) < 2:
                 raise
             torch.cuda.empty_cache()
             if most == len(units):
-                say(f"out of memory with {len(group)} replicas; going on with fewer at a time")
-            most = len(left) // 2
-            waiting.insert(0, left)
+                log(f"out of memory with {len(group)} replicas; continuing with fewer at a time")
+            most = len(rest) // 2
+            queue.insert(0, rest)
 
 
 def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]:
-    """Units whose models have the same shape, together; a replica can differ in anything else.
+    """Group units whose models have the same shape; replicas may differ in anything else.
 
     Example:
         >>> unit = Unit("table1", "MUTAG", "SEP-G", "best", Config(), fold=0, seed=0)
@@ -72,18 +72,18 @@ def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]
         [2, 1]
     """
     groups: dict[tuple[str, str, str, Config | Unit], list[Unit]] = {}
-    usual = Config()
+    default = Config()
     on_nodes = [unit for unit in units if system_of(unit).kind == "nodes"]
     for unit in [unit for unit in units if system_of(unit).kind == "graphs"]:
         own = ("dropout", "schedule", "lr", "weight_decay")
-        shape = replace(unit.config, **{name: getattr(usual, name) for name in own})
-        like = shape if SYSTEMS[unit.system].lockstep else unit  # which is like no other
-        groups.setdefault((unit.dataset, unit.system, unit.tree, like), []).append(unit)
+        shape = replace(unit.config, **{name: getattr(default, name) for name in own})
+        key = shape if SYSTEMS[unit.system].lockstep else unit  # a group of its own
+        groups.setdefault((unit.dataset, unit.system, unit.tree, key), []).append(unit)
     return [*groups.values(), *group_node_units(on_nodes, device)]
 
 
-def _in_step(units: list[Unit], protocol: Protocol, root: Path) -> list[list[Unit]]:
-    """The parts of a group whose passes over the data have equally many batches."""
+def _by_batch_count(units: list[Unit], protocol: Protocol, root: Path) -> list[list[Unit]]:
+    """Split a group by the number of batches of a pass over the data."""
     dataset, size = units[0].dataset, units[0].config.batch
     if system_of(units[0]).kind == "nodes" or protocol.steps_for(dataset) is not None:
         return [units]
@@ -97,7 +97,7 @@ def _in_step(units: list[Unit], protocol: Protocol, root: Path) -> list[list[Uni
 
 
 def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:
-    """The trainings of a group of units, ready to run."""
+    """Return the trainings of a group of units."""
     first, config = units[0], units[0].config
     if system_of(first).kind == "nodes":
         return make_node_lockstep(units, protocol, root, device)
@@ -105,7 +105,7 @@ def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device:
     levels = tuple(min(i, config.blocks) if system.uses_tree else 0 for i in range(LAYERS))
     store = _store(
         root, first.dataset, first.tree, system.conv or config.conv, levels,
-        config.pooled == "binary", config.input_link, device, system.by_source,
+        config.pooled == "binary", config.input_link, device, system.row_indexed,
     )  # fmt: skip
     nodes = math.ceil(store.graphs.nodes.mean())
 
@@ -120,7 +120,7 @@ def _graphs(root: Path, name: str) -> GraphSet:
     return load_graphs(root, name)
 
 
-@lru_cache(maxsize=8)  # threads that share a device need some at a time
+@lru_cache(maxsize=8)  # threads that share a device use several
 def _store(
     root: Path,
     name: str,
@@ -130,15 +130,15 @@ def _store(
     binary: bool,
     link: bool,
     device: str,
-    by_source: bool,
+    row_indexed: bool,
 ) -> GraphStore:
     graphs = _graphs(root, name)
     forest = load_trees(root, graphs, tree, HEIGHT)
-    return GraphStore(graphs, forest, CONVS[conv], levels, binary, link, device, by_source)
+    return GraphStore(graphs, forest, CONVS[conv], levels, binary, link, device, row_indexed)
 
 
 def _split(units: Sequence[Unit], root: Path, protocol: Protocol, device: str) -> Split:
-    """Fold ``k`` tests, the one before it validates (the last for the first), the rest trains."""
+    """Split for every unit: fold ``k`` tests, fold ``k - 1`` validates, the others train."""
     graphs = _graphs(root, units[0].dataset)
     folds = [torch.from_numpy(fold) for fold in load_folds(root, graphs, protocol.folds)]
     everything = torch.arange(len(graphs.y))

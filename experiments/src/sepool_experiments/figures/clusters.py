@@ -33,20 +33,20 @@ class ClusterLockstep(Lockstep):
         self.labels: dict[str, Labels] = {}
         super().__init__(*args)
 
-    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
+    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
         now = self.weights.clone()
         self.weights.copy_(self.best)
         labels = self.assign()
         self.weights.copy_(now)
-        self.labels.update((unit.key, labels[i]) for i, unit in enumerate(self.units) if over[i])
-        return super()._finish(over, epoch, share)
+        self.labels.update((unit.key, labels[i]) for i, unit in enumerate(self.units) if stopped[i])
+        return super()._finish(stopped, epoch, share)
 
     def assign(self) -> Labels:
         """Return the most likely cluster of every node of the dataset, one row a replica."""
         self.model.eval()
         ids = torch.arange(self.store.num_graphs, device=self.device).repeat(len(self.units), 1)
         with torch.no_grad():
-            batch = self.store.batch(ids, self.store.shape(ids))
+            batch = self.store.batch(ids, self.store.capacity(ids))
             scores = first_scores(self.model, batch)
         nodes = int(self.store.graphs.nodes.sum())  # the rest is padding
         best = scores.view(len(ids), -1, scores.size(1))[:, :nodes].argmax(2)

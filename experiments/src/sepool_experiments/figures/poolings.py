@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.pyg.hierarchy import SORTED
-from sepool_experiments.layers import Linear
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.conv_base import Prepared
+from sepool_experiments.layers.conv_base import Operator
 from sepool_experiments.layers.convs import GCN
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.models.graphs.diffpool import entropy, penalty
 from sepool_experiments.models.graphs.model import RATIO
 from sepool_experiments.models.graphs.topkpool import along
@@ -43,7 +43,7 @@ class ReplicatedGraph:
     """
 
     x: Tensor
-    operator: Prepared
+    operator: Operator
     unweighted: Adjacency
     loopless: Adjacency
     degree: Tensor
@@ -63,7 +63,7 @@ class ReplicatedGraph:
         off_diagonal = (a.row != a.index).to(data.x.dtype)
         return cls(
             data.x.repeat(replicas, 1),
-            Prepared(GCN.prepare(a).adjacency),
+            Operator(GCN.prepare(a).adjacency),
             a.weighted(torch.ones_like(off_diagonal)),
             a.weighted(off_diagonal),
             a.weighted(off_diagonal).degree().unsqueeze(1),

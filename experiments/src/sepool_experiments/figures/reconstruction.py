@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from sepool_experiments.engine.full_batch import WholeGraphDescent
+from sepool_experiments.engine.full_batch import FullBatchDescent
+from sepool_experiments.figures.autoencoder import LAYERS, SEPAutoencoder
 from sepool_experiments.figures.poolings import POOLINGS, PoolUnpool, ReplicatedGraph
 from sepool_experiments.figures.shapes import Pick, Shape, pick_level
-from sepool_experiments.layers import Linear, SEPAutoencoder
 from sepool_experiments.layers.convs import GCN
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.protocols.figures import MSE_ALONE, TREE_SYSTEM
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
-
-LAYERS = 2
 
 
 class Autoencoder(nn.Module):
@@ -83,7 +82,7 @@ def make_autoencoder(
 ) -> nn.Module:
     """Return the autoencoder of a system; ``pick`` is the tree and level of SEP."""
     if pick is not None:
-        return SEPAutoencoder(2, hidden, LAYERS, level=pick.level, replicas=replicas)
+        return SEPAutoencoder(2, hidden, pick.level, replicas)
     return Autoencoder(2, hidden, POOLINGS[system], nodes, replicas, losses)
 
 
@@ -94,7 +93,7 @@ class NoSplit:
     val: Tensor
     test: Tensor
 
-    def keep(self, rows: Tensor) -> NoSplit:
+    def select(self, rows: Tensor) -> NoSplit:
         """Return the split of some replicas."""
         return self
 
@@ -122,7 +121,7 @@ class Rebuilt:
     pick: Pick | None
 
 
-class Reconstruction(WholeGraphDescent):
+class Reconstruction(FullBatchDescent):
     """Trainings of units that differ in the seed alone.
 
     Args:
@@ -163,7 +162,7 @@ class Reconstruction(WholeGraphDescent):
         self._begin_step()
         error = self._errors(self.model(self.graph))
         with torch.no_grad():
-            self._note(self.steps, error.detach(), torch.zeros_like(error))
+            self._track_best(self.steps, error.detach(), torch.zeros_like(error))
         auxiliary = getattr(self.model, "auxiliary", None)
         self._end_step(error if auxiliary is None else error + auxiliary)
 
@@ -182,13 +181,13 @@ class Reconstruction(WholeGraphDescent):
         errors: Tensor = (out - self.data.x.unsqueeze(1)).square()
         return errors.mean((0, 2))
 
-    def _finish(self, over: list[bool], epoch: int, share: float) -> list[Result]:
+    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
         units = list(self.units)
-        results = super()._finish(over, epoch, share)
+        results = super()._finish(stopped, epoch, share)
         points = self.out.transpose(0, 1).cpu().numpy()
-        self.points.update((unit.seed, points[i]) for i, unit in enumerate(units) if over[i])
+        self.points.update((unit.seed, points[i]) for i, unit in enumerate(units) if stopped[i])
         return results
 
-    def _place(self) -> None:
-        super()._place()
+    def _place_model(self) -> None:
+        super()._place_model()
         self.graph: Any = self.model.prepare(self.data)

@@ -1,0 +1,1 @@
+"""Triton kernels, used on a GPU in place of PyTorch; `registry` lists and switches them."""

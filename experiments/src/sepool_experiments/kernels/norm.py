@@ -1,7 +1,4 @@
-"""`sepool_experiments.layers.norm.NodeNorm` on a GPU: two passes over the nodes forward, two backward.
-
-This launches what is written in `sepool_experiments.kernels.norm_pass`.
-"""
+"""Launches of `sepool_experiments.kernels.norm_pass`: two passes forward and two backward."""
 
 from __future__ import annotations
 
@@ -11,101 +8,122 @@ import torch
 import triton
 from torch import Tensor
 
-from sepool_experiments.kernels import norm_pass as norm_pass_kernels
+from sepool_experiments.kernels import norm_pass
 
 ROWS, WIDTH = 16, 64  # of a tile
-AHEAD = 4  # tiles that are on their way at a time
+AHEAD = 4  # tiles loaded at a time
 CHUNKS = 16  # a replica
 
 
 def _grid(replicas: int, width: int) -> tuple[tuple[int, int, int], tuple[int, int, int, int]]:
-    """The programs, and the chunks and the tiles of each."""
+    """Grid, and chunks and tile of a program."""
     wide = min(WIDTH, triton.next_power_of_2(width))
     return (replicas, CHUNKS, triton.cdiv(width, wide)), (CHUNKS, AHEAD, ROWS, wide)
 
 
-class Law(NamedTuple):
-    """What `sepool_experiments.layers.norm.NodeNorm` has learned and seen, one row a replica, and its constants."""
+class State(NamedTuple):
+    """Parameters and running statistics of `NodeNorm`, one row a replica, and its constants."""
 
     weight: Tensor
     bias: Tensor
-    seen_mean: Tensor
-    seen_var: Tensor
+    running_mean: Tensor
+    running_var: Tensor
     epsilon: float
     momentum: float
 
 
-def _measure(x: Tensor, times: Tensor, law: Law) -> Tensor:
-    """The mean, scale and count of every replica, which are seen by that."""
-    (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
-    assert law.weight.stride() == law.bias.stride()
-    assert law.seen_mean.stride() == law.seen_var.stride()
+def _measure(x: Tensor, row_weight: Tensor, state: State) -> Tensor:
+    """Mean, scale and count of every replica; updates the running statistics."""
+    (replicas, width), rows = state.weight.shape, len(x) // len(state.weight)
+    assert state.weight.stride() == state.bias.stride()
+    assert state.running_mean.stride() == state.running_var.stride()
     parts = x.new_empty(3, replicas, CHUNKS, width)
-    known = x.new_empty(replicas, 3, width)
+    statistics = x.new_empty(replicas, 3, width)
     grid, tile = _grid(replicas, width)
-    norm_pass_kernels.moments[grid](x, times, *parts, rows, width, *tile)
-    norm_pass_kernels.join[grid[::2]](
-        *parts, law.seen_mean, law.seen_var, known, width, law.seen_mean.stride(0),
-        law.epsilon, law.momentum, CHUNKS, tile[-1],
+    norm_pass.moments[grid](x, row_weight, *parts, rows, width, *tile)
+    norm_pass.join[grid[::2]](
+        *parts, state.running_mean, state.running_var, statistics, width,
+        state.running_mean.stride(0), state.epsilon, state.momentum, CHUNKS, tile[-1],
     )  # fmt: skip
-    return known
+    return statistics
 
 
-def normalise(x: Tensor, times: Tensor, law: Law, relu: bool) -> tuple[Tensor, Tensor]:
-    """The normalised rows, and the mean, scale and count of every replica for the gradient."""
-    (replicas, width), rows = law.weight.shape, len(x) // len(law.weight)
-    known, out = _measure(x, times, law), torch.empty_like(x)
+def normalise(x: Tensor, row_weight: Tensor, state: State, relu: bool) -> tuple[Tensor, Tensor]:
+    """Return the normalised rows, and mean, scale and count of every replica for the gradient."""
+    (replicas, width), rows = state.weight.shape, len(x) // len(state.weight)
+    statistics, out = _measure(x, row_weight, state), torch.empty_like(x)
     grid, tile = _grid(replicas, width)
-    norm_pass_kernels.normalise[grid](
-        x, times, *law[:2], known, out, rows, width, law.weight.stride(0), relu, *tile
+    norm_pass.normalise[grid](
+        x, row_weight, *state[:2], statistics, out, rows, width, state.weight.stride(0), relu, *tile
     )
-    return out, known
+    return out, statistics
 
 
-def normalise_pool(x: Tensor, times: Tensor, law: Law, ptr: Tensor) -> tuple[Tensor, Tensor]:
-    """The same with ReLU, each row as often as it counts, summed to the clusters of ``ptr``."""
-    replicas, width = law.weight.shape
-    room = (len(ptr) - 1) // replicas
-    known, out = _measure(x, times, law), x.new_empty(replicas * room, width)
+def normalise_pool(
+    x: Tensor, row_weight: Tensor, state: State, ptr: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the weighted sum over clusters of ReLU of `normalise`, and the statistics."""
+    replicas, width = state.weight.shape
+    capacity = (len(ptr) - 1) // replicas
+    statistics, out = _measure(x, row_weight, state), x.new_empty(replicas * capacity, width)
     (_, _, columns), (_, *tile) = _grid(replicas, width)
-    norm_pass_kernels.pool[(triton.cdiv(room, ROWS), columns, replicas)](
-        x, times, *law[:2], known, ptr, out, room, width, law.weight.stride(0), *tile
+    norm_pass.pool[(triton.cdiv(capacity, ROWS), columns, replicas)](
+        x,
+        row_weight,
+        *state[:2],
+        statistics,
+        ptr,
+        out,
+        capacity,
+        width,
+        state.weight.stride(0),
+        *tile,
     )
-    return out, known
+    return out, statistics
 
 
 def gradient(
     x: Tensor,
     grad: Tensor,
-    times: Tensor,
+    row_weight: Tensor,
     weight: Tensor,
     bias: Tensor,
-    known: Tensor,
+    statistics: Tensor,
     relu: bool,
     assignment: Tensor | None = None,
-    gated: bool = False,
+    input_is_relu: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of the rows, the weight and the bias.
+    """Return the gradients of the rows, the weight and the bias.
 
     Args:
-        x: the rows.
-        grad: the gradient of what was made of them, or of the clusters that this was summed to.
-        times: how often every row counts.
-        weight: what was learned.
-        bias: likewise.
-        known: what `normalise` or `normalise_pool` returned.
-        relu: whether a ReLU followed.
-        assignment: the cluster of every row; None where nothing was summed.
-        gated: whether ``x`` is a ReLU, the gradient of which is wanted then.
+        x: rows.
+        grad: gradient of the output.
+        row_weight: weight of every row.
+        weight: weight of the normalisation.
+        bias: its bias.
+        statistics: statistics from the forward pass.
+        relu: ReLU follows the normalisation.
+        assignment: cluster of every row; None without a sum over clusters.
+        input_is_relu: ``x`` is a ReLU; return the gradient of its input.
     """
     (replicas, width), rows = weight.shape, len(x) // len(weight)
     sums = x.new_empty(2, replicas, CHUNKS, width)
-    to_x, to_weights = torch.empty_like(x), x.new_empty(2, replicas, width)
+    x_grad, weight_grads = torch.empty_like(x), x.new_empty(2, replicas, width)
     grid, tile = _grid(replicas, width)
     pooled, stride = assignment is not None, weight.stride(0)
-    given = x, grad, times, weight, bias, known, assignment if pooled else times
-    norm_pass_kernels.gradient_sums[grid](*given, *sums, rows, width, stride, relu, pooled, *tile)
-    norm_pass_kernels.gradient[grid](
-        *given, *sums, to_x, *to_weights, rows, width, stride, relu, pooled, gated, *tile
+    tensors = x, grad, row_weight, weight, bias, statistics, assignment if pooled else row_weight
+    norm_pass.gradient_sums[grid](*tensors, *sums, rows, width, stride, relu, pooled, *tile)
+    norm_pass.gradient[grid](
+        *tensors,
+        *sums,
+        x_grad,
+        *weight_grads,
+        rows,
+        width,
+        stride,
+        relu,
+        pooled,
+        input_is_relu,
+        *tile,
     )
-    return to_x, to_weights[0], to_weights[1]
+    return x_grad, weight_grads[0], weight_grads[1]

@@ -1,10 +1,9 @@
-"""Passes over the rows of replicas, in Triton: what `sepool_experiments.kernels.norm` launches.
+"""Triton kernels of batch normalisation of replicas, launched by `sepool_experiments.kernels.norm`.
 
-The rows of a replica are cut into chunks. A first pass leaves what every chunk amounts to; that is
-joined, always in the same order, before a second one goes over the rows again. Sums are kept for
-every row of a tile, and added up at the end: threads need not wait for each other meanwhile. Rows
-that count nothing are not read. Where a ReLU follows, backward finds anew what it let through; and
-where its rows are summed to clusters, they are never written down.
+The rows of a replica are cut into chunks. A first pass reduces every chunk, the partial results are
+joined in a fixed order, and a second pass goes over the rows again. Sums are kept for every row of
+a tile and reduced at the end, so that threads need not synchronise. Rows of weight 0 are not read.
+Backward recomputes the mask of a ReLU; rows that are summed over clusters are never written.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from sepool_experiments.kernels.registry import COUNTS
 from sepool_experiments.kernels.rows import relu
-from sepool_experiments.layers.gpu import COUNTS
 
 
 @triton.jit
-def _place(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
-    """The replica, where its chunk begins and ends, the columns, and where the chunk's sums lie."""
+def _chunk(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
+    """Replica, start and end of the chunk, columns, and position of the chunk's sums."""
     replica = tl.program_id(0).to(tl.int64)
     chunk = tl.program_id(1)
     column = tl.program_id(2) * WIDTH + tl.arange(0, WIDTH)
@@ -29,55 +28,54 @@ def _place(rows, width, CHUNKS: tl.constexpr, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def _tile(times, begin, end, column, width, ROWS: tl.constexpr):
-    """How often some rows count, which of their numbers do, and where these lie."""
+def _tile(row_weight, begin, end, column, width, ROWS: tl.constexpr):
+    """Weights of some rows, mask of their elements, and offsets."""
     row = begin + tl.arange(0, ROWS)
-    often = tl.load(times + row, mask=row < end, other=0.0)
-    inside = (often > 0)[:, None] & (column < width)[None, :]
-    return often, inside, row[:, None] * width + column[None, :]
+    weights = tl.load(row_weight + row, mask=row < end, other=0.0)
+    inside = (weights > 0)[:, None] & (column < width)[None, :]
+    return weights, inside, row[:, None] * width + column[None, :]
 
 
 @triton.jit
 def _parts(sums, replica, column, width, CHUNKS: tl.constexpr):
-    """What the chunks of a replica amount to, one row each."""
+    """Partial results of the chunks of a replica, one row each."""
     row = replica * CHUNKS + tl.arange(0, CHUNKS)
-    place = row[:, None] * width + column[None, :]
-    return tl.load(sums + place, mask=(column < width)[None, :], other=0.0)
+    position = row[:, None] * width + column[None, :]
+    return tl.load(sums + position, mask=(column < width)[None, :], other=0.0)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def moments(x, times, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
+def moments(x, row_weight, counts, means, squares, rows, width, CHUNKS: tl.constexpr,
             AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """How often the rows of a chunk count, their mean, and their squared distances from it.
-
-    In one pass (Welford, 1962), for every row of a tile on its own; then these are joined.
-    """
-    _, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
-    counted = tl.zeros((ROWS,), tl.float32)
-    middle = tl.zeros((ROWS, WIDTH), tl.float32)
+    """Weight, mean and sum of squared distances of a chunk, in one pass (Welford, 1962)."""
+    _, start, end, column, position = _chunk(rows, width, CHUNKS, WIDTH)
+    count_of_rows = tl.zeros((ROWS,), tl.float32)
+    mean_of_rows = tl.zeros((ROWS, WIDTH), tl.float32)
     square = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
-            often, inside, here = _tile(times, begin + more * ROWS, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
-            counted += often
-            apart = tl.where(inside, values - middle, 0.0)
-            middle += apart * (often / tl.maximum(counted, 1.0))[:, None]
-            square += apart * (values - middle) * often[:, None]
-    count = tl.sum(counted, 0)
-    mean = tl.sum(middle * counted[:, None], 0) / tl.maximum(count, 1.0)
-    apart = middle - mean[None, :]
-    square += apart * apart * counted[:, None]
-    tl.store(counts + place, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
-    tl.store(means + place, mean, mask=column < width)
-    tl.store(squares + place, tl.sum(square, 0), mask=column < width)
+            weights, inside, offset = _tile(
+                row_weight, begin + more * ROWS, end, column, width, ROWS
+            )
+            values = tl.load(x + offset, mask=inside, other=0.0)
+            count_of_rows += weights
+            distance = tl.where(inside, values - mean_of_rows, 0.0)
+            mean_of_rows += distance * (weights / tl.maximum(count_of_rows, 1.0))[:, None]
+            square += distance * (values - mean_of_rows) * weights[:, None]
+    count = tl.sum(count_of_rows, 0)
+    mean = tl.sum(mean_of_rows * count_of_rows[:, None], 0) / tl.maximum(count, 1.0)
+    distance = mean_of_rows - mean[None, :]
+    square += distance * distance * count_of_rows[:, None]
+    tl.store(counts + position, tl.zeros((WIDTH,), tl.float32) + count, mask=column < width)
+    tl.store(means + position, mean, mask=column < width)
+    tl.store(squares + position, tl.sum(square, 0), mask=column < width)
 
 
 @triton.jit
-def join(counts, means, squares, seen_mean, seen_var, known, width, seen_stride,
+def join(counts, means, squares, running_mean, running_var, statistics, width, running_stride,
          EPSILON: tl.constexpr, MOMENTUM: tl.constexpr, CHUNKS: tl.constexpr,
          WIDTH: tl.constexpr):  # fmt: skip
-    """Joins the chunks of a replica, and notes what training has seen."""
+    """Join the chunks of a replica and update the running statistics."""
     replica = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     wide = column < width
@@ -85,141 +83,155 @@ def join(counts, means, squares, seen_mean, seen_var, known, width, seen_stride,
     part = _parts(means, replica, column, width, CHUNKS)
     total = tl.maximum(tl.sum(count, 0), 1.0)
     mean = tl.sum(count * part, 0) / total
-    apart = part - mean[None, :]
-    square = tl.sum(_parts(squares, replica, column, width, CHUNKS) + count * apart * apart, 0)
-    place = replica * seen_stride + column
-    old = tl.load(seen_mean + place, mask=wide)
-    tl.store(seen_mean + place, old + MOMENTUM * (mean - old), mask=wide)
-    old = tl.load(seen_var + place, mask=wide)
+    distance = part - mean[None, :]
+    square = tl.sum(
+        _parts(squares, replica, column, width, CHUNKS) + count * distance * distance, 0
+    )
+    position = replica * running_stride + column
+    old = tl.load(running_mean + position, mask=wide)
+    tl.store(running_mean + position, old + MOMENTUM * (mean - old), mask=wide)
+    old = tl.load(running_var + position, mask=wide)
     var = square / tl.maximum(total - 1, 1.0)
-    tl.store(seen_var + place, old + MOMENTUM * (var - old), mask=wide)
-    place = known + replica * 3 * width + column
-    tl.store(place, mean, mask=wide)
-    tl.store(place + width, tl.rsqrt(square / total + EPSILON), mask=wide)
-    tl.store(place + 2 * width, total, mask=wide)
+    tl.store(running_var + position, old + MOMENTUM * (var - old), mask=wide)
+    position = statistics + replica * 3 * width + column
+    tl.store(position, mean, mask=wide)
+    tl.store(position + width, tl.rsqrt(square / total + EPSILON), mask=wide)
+    tl.store(position + 2 * width, total, mask=wide)
 
 
 @triton.jit
-def _law(known, weight, bias, replica, column, width, stride):
-    """By what rows are normalised: ``(x - mean) slope + shift``; and the scale in the slope."""
+def _statistics(statistics, weight, bias, replica, column, width, stride):
+    """Mean, scale, slope and shift of ``(x - mean) slope + shift``."""
     wide = column < width
-    mean = tl.load(known + replica * 3 * width + column, mask=wide, other=0.0)
-    scale = tl.load(known + replica * 3 * width + width + column, mask=wide, other=0.0)
+    mean = tl.load(statistics + replica * 3 * width + column, mask=wide, other=0.0)
+    scale = tl.load(statistics + replica * 3 * width + width + column, mask=wide, other=0.0)
     slope = tl.load(weight + replica * stride + column, mask=wide, other=0.0) * scale
     shift = tl.load(bias + replica * stride + column, mask=wide, other=0.0)
     return mean, scale, slope, shift
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def normalise(x, times, weight, bias, known, out, rows, width, stride, RELU: tl.constexpr,
+def normalise(x, row_weight, weight, bias, statistics, out, rows, width, stride, RELU: tl.constexpr,
               CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
-    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
-    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
+    replica, start, end, column, _ = _chunk(rows, width, CHUNKS, WIDTH)
+    mean, _scale, slope, shift = _statistics(
+        statistics, weight, bias, replica, column, width, stride
+    )
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
-            _often, inside, here = _tile(times, first, end, column, width, ROWS)
-            values = tl.load(x + here, mask=inside, other=0.0)
+            _often, inside, offset = _tile(row_weight, first, end, column, width, ROWS)
+            values = tl.load(x + offset, mask=inside, other=0.0)
             values = (values - mean[None, :]) * slope[None, :] + shift[None, :]
             if RELU:
                 values = relu(values)
             written = (first + tl.arange(0, ROWS) < end)[:, None] & (column < width)[None, :]
-            tl.store(out + here, tl.where(inside, values, 0.0), mask=written)
+            tl.store(out + offset, tl.where(inside, values, 0.0), mask=written)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def pool(x, times, weight, bias, known, ptr, out, room, width, stride, AHEAD: tl.constexpr,
-         ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """The ReLU of the normalised rows, each as often as it counts, summed to clusters."""
+def pool(x, row_weight, weight, bias, statistics, ptr, out, capacity, width, stride,
+         AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """Weighted sum over clusters of the ReLU of the normalised rows."""
     replica = tl.program_id(2).to(tl.int64)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     cluster = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    mean, _scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    place = replica * room + cluster
-    start = tl.load(ptr + place, mask=cluster < room, other=0)
-    end = tl.load(ptr + place + 1, mask=cluster < room, other=0)
+    mean, _scale, slope, shift = _statistics(
+        statistics, weight, bias, replica, column, width, stride
+    )
+    position = replica * capacity + cluster
+    start = tl.load(ptr + position, mask=cluster < capacity, other=0)
+    end = tl.load(ptr + position + 1, mask=cluster < capacity, other=0)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):
             row = start + step + more
-            often = tl.load(times + row, mask=row < end, other=0.0)
-            inside = (often > 0)[:, None] & (column < width)[None, :]
+            weights = tl.load(row_weight + row, mask=row < end, other=0.0)
+            inside = (weights > 0)[:, None] & (column < width)[None, :]
             values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
             values = relu((values - mean[None, :]) * slope[None, :] + shift[None, :])
-            total += tl.where(inside, values * often[:, None], 0.0)
-    inside = (cluster < room)[:, None] & (column < width)[None, :]
-    tl.store(out + place[:, None] * width + column[None, :], total, mask=inside)
+            total += tl.where(inside, values * weights[:, None], 0.0)
+    inside = (cluster < capacity)[:, None] & (column < width)[None, :]
+    tl.store(out + position[:, None] * width + column[None, :], total, mask=inside)
 
 
 @triton.jit
-def _back(x, grad, times, assignment, begin, end, mean, slope, shift, column, width,
-          RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
-    """`_tile`, its rows, and their gradient before the ReLU and the sum that followed."""
-    often, inside, here = _tile(times, begin, end, column, width, ROWS)
-    values = tl.load(x + here, mask=inside, other=0.0)
+def _input(x, grad, row_weight, assignment, begin, end, mean, slope, shift, column, width,
+           RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
+    """`_tile`, its rows, and their gradient before ReLU and sum."""
+    weights, inside, offset = _tile(row_weight, begin, end, column, width, ROWS)
+    values = tl.load(x + offset, mask=inside, other=0.0)
     if POOLED:
         row = begin + tl.arange(0, ROWS)
         cluster = tl.load(assignment + row, mask=row < end, other=0)
-        above = tl.load(grad + cluster[:, None] * width + column[None, :], mask=inside, other=0.0)
-        above *= often[:, None]
+        grad_out = tl.load(
+            grad + cluster[:, None] * width + column[None, :], mask=inside, other=0.0
+        )
+        grad_out *= weights[:, None]
     else:
-        above = tl.load(grad + here, mask=inside, other=0.0)
+        grad_out = tl.load(grad + offset, mask=inside, other=0.0)
     if RELU:
-        opened = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
-        above = tl.where(opened, above, 0.0)
-    return often, inside, here, values, above
+        positive = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
+        grad_out = tl.where(positive, grad_out, 0.0)
+    return weights, inside, offset, values, grad_out
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def gradient_sums(x, grad, times, weight, bias, known, assignment, sums, products, rows, width,
-                  stride, RELU: tl.constexpr, POOLED: tl.constexpr, CHUNKS: tl.constexpr,
+def gradient_sums(x, grad, row_weight, weight, bias, statistics, assignment, sums, products, rows,
+                  width, stride, RELU: tl.constexpr, POOLED: tl.constexpr, CHUNKS: tl.constexpr,
                   AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """The sums over a chunk of the gradient, and of the gradient times the normalised nodes."""
-    replica, start, end, column, place = _place(rows, width, CHUNKS, WIDTH)
+    """Sums over a chunk of the gradient and of its product with the normalised rows."""
+    replica, start, end, column, position = _chunk(rows, width, CHUNKS, WIDTH)
     wide = column < width
-    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
+    mean, scale, slope, shift = _statistics(
+        statistics, weight, bias, replica, column, width, stride
+    )
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     product = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
-            _often, _inside, _here, values, above = _back(
-                x, grad, times, assignment, begin + more * ROWS, end, mean, slope, shift, column,
+            _often, _inside, _here, values, grad_out = _input(
+                x, grad, row_weight, assignment, begin + more * ROWS, end, mean, slope, shift,
+                column,
                 width, RELU, POOLED, ROWS)  # fmt: skip
-            total += above
-            product += above * (values - mean[None, :])
-    tl.store(sums + place, tl.sum(total, 0), mask=wide)
-    tl.store(products + place, tl.sum(product, 0) * scale, mask=wide)
+            total += grad_out
+            product += grad_out * (values - mean[None, :])
+    tl.store(sums + position, tl.sum(total, 0), mask=wide)
+    tl.store(products + position, tl.sum(product, 0) * scale, mask=wide)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def gradient(x, grad, times, weight, bias, known, assignment, sums, products, to_x, to_weight,
-             to_bias, rows, width, stride, RELU: tl.constexpr, POOLED: tl.constexpr,
-             GATED: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
-             WIDTH: tl.constexpr):  # fmt: skip
-    """``w (g - times (sum g + x' sum g x') / n) / sigma``, ``x'`` being the normalised nodes.
+def gradient(x, grad, row_weight, weight, bias, statistics, assignment, sums, products, x_grad,
+             weight_grad, bias_grad, rows, width, stride, RELU: tl.constexpr, POOLED: tl.constexpr,
+             INPUT_RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr,
+             ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """``w (g - row_weight (sum g + x' sum g x') / n) / sigma``, ``x'`` the normalised rows.
 
-    GATED: ``x`` is a ReLU, whose gradient this is then: 0 where it is 0.
+    INPUT_RELU: ``x`` is a ReLU; return the gradient of its input.
     """
-    replica, start, end, column, _ = _place(rows, width, CHUNKS, WIDTH)
+    replica, start, end, column, _ = _chunk(rows, width, CHUNKS, WIDTH)
     wide = column < width
-    mean, scale, slope, shift = _law(known, weight, bias, replica, column, width, stride)
-    count = tl.load(known + replica * 3 * width + 2 * width + column, mask=wide, other=1.0)
+    mean, scale, slope, shift = _statistics(
+        statistics, weight, bias, replica, column, width, stride
+    )
+    count = tl.load(statistics + replica * 3 * width + 2 * width + column, mask=wide, other=1.0)
     total = tl.sum(_parts(sums, replica, column, width, CHUNKS), 0)
     product = tl.sum(_parts(products, replica, column, width, CHUNKS), 0)
     if tl.program_id(1) == 0:
-        tl.store(to_bias + replica * width + column, total, mask=wide)
-        tl.store(to_weight + replica * width + column, product, mask=wide)
+        tl.store(bias_grad + replica * width + column, total, mask=wide)
+        tl.store(weight_grad + replica * width + column, product, mask=wide)
     total /= count
     product *= scale / count
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
-            often, inside, here, values, above = _back(
-                x, grad, times, assignment, first, end, mean, slope, shift, column, width, RELU,
+            weights, inside, offset, values, grad_out = _input(
+                x, grad, row_weight, assignment, first, end, mean, slope, shift, column, width,
+                RELU,
                 POOLED, ROWS)  # fmt: skip
-            apart = values - mean[None, :]
-            above -= often[:, None] * (total[None, :] + apart * product[None, :])
-            kept = inside & (values > 0) if GATED else inside
+            distance = values - mean[None, :]
+            grad_out -= weights[:, None] * (total[None, :] + distance * product[None, :])
+            mask = inside & (values > 0) if INPUT_RELU else inside
             written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
-            tl.store(to_x + here, tl.where(kept, above * slope[None, :], 0.0), mask=written)
+            tl.store(x_grad + offset, tl.where(mask, grad_out * slope[None, :], 0.0), mask=written)

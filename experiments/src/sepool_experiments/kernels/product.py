@@ -1,14 +1,12 @@
-"""Linear layers on a GPU, in Triton: what `sepool_experiments.kernels.layer` launches.
+"""Triton kernels of linear layers of replicas, launched by `sepool_experiments.kernels.layer`.
 
-Rows can be gathered from a table (`sepool_experiments.layers.feature_table`), and are not written down then; no
-product is wasted on the zeros behind their ``reach``. Behind the ``real`` rows of a replica lies
-padding, on which no product is wasted either. Rows are ``stride`` numbers apart, and the first
-``depth`` of these count.
+Rows may be gathered from a `FeatureTable` without writing them; columns beyond their extent are
+skipped, and so is the padding behind the ``num_valid`` rows of a replica. Rows are ``stride``
+elements apart and have ``depth`` columns.
 
-OWN: ``x`` has a row for every node, and is no table. EXACT: TensorFloat-32 can hold all numbers of
-``x``, so that nothing of it is left to be multiplied. COPIES: a row of the table stands for several
-nodes; as ReLU follows, its product can be multiplied. Inside a replica rows are counted in 32 bits,
-which take half of the registers.
+DENSE: ``x`` has a row for every node and is no table. EXACT: TensorFloat-32 represents all values
+of ``x``. MULTIPLICITY: a row of the table stands for several nodes; ReLU follows, so that its
+product can be multiplied. Offsets within a replica have 32 bits, which halves the registers.
 """
 
 from __future__ import annotations
@@ -16,24 +14,21 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from sepool_experiments.kernels.registry import COUNTS
 from sepool_experiments.kernels.rows import relu
-from sepool_experiments.layers.gpu import COUNTS
 
 
 @triton.jit
 def _high(x):
-    """What TensorFloat-32 can hold of a number: all but the last 13 bits."""
+    """The part of a float32 that TensorFloat-32 represents: all but the last 13 bits."""
     return (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
 
 
 @triton.jit
 def _dot(a, b, total, EXACT: tl.constexpr):
-    """``a b + total``, as exact as float32: of both factors the high part and what is left of it.
+    """``a b + total`` with the precision of float32, from the high and low parts of both factors.
 
-    Of ``a`` nothing is left where it is EXACT.
-
-    Triton's tf32x3 does the same, and looks for infinite numbers besides, which takes longer. Here
-    these become NaN, which nothing that follows hides.
+    Faster than Triton's tf32x3, which also checks for infinities; here these become NaN.
     """
     high, other = a if EXACT else _high(a), _high(b)
     if not EXACT:
@@ -44,33 +39,33 @@ def _dot(a, b, total, EXACT: tl.constexpr):
 
 @triton.jit
 def _sum_members(member, values, total):
-    """``member values + total``, where members are 1 and others 0, which both are exact."""
+    """``member values + total`` for a ``member`` of exact zeros and ones."""
     high = _high(values)
     total = tl.dot(member, values - high, total, input_precision="tf32")
     return tl.dot(member, high, total, input_precision="tf32")
 
 
 @triton.jit
-def _tile(real, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
-    """A replica, where it begins and how many nodes it has; rows of it, and columns."""
+def _tile(num_valid, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
+    """Replica, its first row and number of nodes; rows and columns of the tile."""
     replica = tl.program_id(2).to(tl.int64)
     row = tl.program_id(0) * TALL + tl.arange(0, TALL)
     column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
-    return replica, replica * rows, tl.load(real + replica).to(tl.int32), row, column
+    return replica, replica * rows, tl.load(num_valid + replica).to(tl.int32), row, column
 
 
 @triton.jit
-def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH: tl.constexpr,
-              OWN: tl.constexpr, EXACT: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
-    """Adds ``x W`` of some rows, as far as these reach."""
+def _multiply(total, x, line, extent, weight, column, mask, stride, depth, WIDTH: tl.constexpr,
+              DENSE: tl.constexpr, EXACT: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+    """Add ``x W`` of some rows, up to their extent."""
     end = depth
-    if not OWN:
-        end = tl.max(tl.load(reach + line, mask=there, other=0))
+    if not DENSE:
+        end = tl.max(tl.load(extent + line, mask=mask, other=0))
     for start in range(0, end, DEEP):
         k = start + tl.arange(0, DEEP)
         a = tl.load(
             x + line[:, None] * stride + k[None, :],
-            mask=there[:, None] & (k < stride)[None, :],
+            mask=mask[:, None] & (k < stride)[None, :],
             other=0.0,
         )
         b = tl.load(
@@ -83,165 +78,166 @@ def _multiply(total, x, line, reach, weight, column, there, stride, depth, WIDTH
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def product(x, source, reach, real, weight, bias, out, rows, stride, depth, WIDTH: tl.constexpr,
-            OWN: tl.constexpr, EXACT: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr,
-            WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
-    """``x W + b``, and its ReLU or not; 0 for padding."""
-    replica, first, count, row, column = _tile(real, rows, TALL, WIDE)
-    there = row < count
+def product(x, row_index, extent, num_valid, weight, bias, out, rows, stride, depth,
+            WIDTH: tl.constexpr, DENSE: tl.constexpr, EXACT: tl.constexpr, RELU: tl.constexpr,
+            TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+    """``x W + b``, with ReLU if RELU; 0 for padding."""
+    replica, first, count, row, column = _tile(num_valid, rows, TALL, WIDE)
+    mask = row < count
     wide = column < WIDTH
     total = tl.zeros((TALL, WIDE), tl.float32)
     if tl.program_id(0) * TALL < count:
-        line = row if OWN else tl.load(source + first + row, mask=there, other=0)
+        line = row if DENSE else tl.load(row_index + first + row, mask=mask, other=0)
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
-        total = _multiply(total, x + first * stride if OWN else x, line, reach,
-                          weight + replica * depth * WIDTH, column, there, stride, depth, WIDTH,
-                          OWN, EXACT, DEEP)  # fmt: skip
-    total = tl.where(there[:, None], relu(total) if RELU else total, 0.0)
+        total = _multiply(total, x + first * stride if DENSE else x, line, extent,
+                          weight + replica * depth * WIDTH, column, mask, stride, depth, WIDTH,
+                          DENSE, EXACT, DEEP)  # fmt: skip
+    total = tl.where(mask[:, None], relu(total) if RELU else total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def pooled_product(x, source, reach, copies, real, weight, bias, ptr, assignment, gate, out, room,
-                   stride, depth, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
-                   COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-                   DEEP: tl.constexpr, CLUSTERS: tl.constexpr):  # fmt: skip
-    """The ReLU of ``x W + b``, times ``copies`` or not, summed to clusters; 0 for padding.
+def pooled_product(x, row_index, extent, multiplicity, num_valid, weight, bias, ptr, assignment,
+                   positive, out, capacity, stride, depth, WIDTH: tl.constexpr, DENSE: tl.constexpr,
+                   EXACT: tl.constexpr, MULTIPLICITY: tl.constexpr, TALL: tl.constexpr,
+                   WIDE: tl.constexpr, DEEP: tl.constexpr, CLUSTERS: tl.constexpr):  # fmt: skip
+    """ReLU of ``x W + b``, times the multiplicity, summed over clusters; 0 for padding.
 
-    A program has some clusters, whose rows are neighbours. Of these it writes down only where the
-    ReLU let something through; a product with ones and zeros sums them. ``real``: of the clusters.
+    A program has some clusters, whose rows are consecutive. A product with zeros and ones sums
+    them, and only the sign of the ReLU is stored. ``num_valid`` counts clusters.
     """
     replica = tl.program_id(2).to(tl.int64)
     column = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
     wide = column < WIDTH
     lowest = tl.program_id(0) * CLUSTERS
     cluster = lowest + tl.arange(0, CLUSTERS)
-    highest = tl.minimum(lowest + CLUSTERS, tl.load(real + replica).to(tl.int32))
-    begin = tl.load(ptr + replica * room + lowest)
-    count = tl.load(ptr + replica * room + tl.maximum(lowest, highest)) - begin
+    highest = tl.minimum(lowest + CLUSTERS, tl.load(num_valid + replica).to(tl.int32))
+    begin = tl.load(ptr + replica * capacity + lowest)
+    count = tl.load(ptr + replica * capacity + tl.maximum(lowest, highest)) - begin
     sums = tl.zeros((CLUSTERS, WIDE), tl.float32)
     for start in range(0, count.to(tl.int32), TALL):
         row = start + tl.arange(0, TALL)
-        there = row < count
-        line = row if OWN else tl.load(source + begin + row, mask=there, other=0)
+        mask = row < count
+        line = row if DENSE else tl.load(row_index + begin + row, mask=mask, other=0)
         total = tl.zeros((TALL, WIDE), tl.float32)
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
-        total = _multiply(total, x + begin * stride if OWN else x, line, reach,
-                          weight + replica * depth * WIDTH, column, there, stride, depth, WIDTH,
-                          OWN, EXACT, DEEP)  # fmt: skip
-        if COPIES:
-            taken = tl.load(source + begin + row, mask=there, other=0)
-            total *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
-        total = tl.where(there[:, None], relu(total), 0.0)
-        inside = there[:, None] & wide[None, :]
-        here = gate + begin * WIDTH + row[:, None] * WIDTH + column[None, :]
-        tl.store(here, (total > 0).to(tl.int8), mask=inside)
-        mine = tl.load(assignment + begin + row, mask=there, other=0) - replica * room
-        member = (mine.to(tl.int32)[None, :] == cluster[:, None]).to(tl.float32)
+        total = _multiply(total, x + begin * stride if DENSE else x, line, extent,
+                          weight + replica * depth * WIDTH, column, mask, stride, depth, WIDTH,
+                          DENSE, EXACT, DEEP)  # fmt: skip
+        if MULTIPLICITY:
+            table_row = tl.load(row_index + begin + row, mask=mask, other=0)
+            total *= tl.load(multiplicity + table_row, mask=mask, other=0.0)[:, None]
+        total = tl.where(mask[:, None], relu(total), 0.0)
+        inside = mask[:, None] & wide[None, :]
+        offset = positive + begin * WIDTH + row[:, None] * WIDTH + column[None, :]
+        tl.store(offset, (total > 0).to(tl.int8), mask=inside)
+        parent = tl.load(assignment + begin + row, mask=mask, other=0) - replica * capacity
+        member = (parent.to(tl.int32)[None, :] == cluster[:, None]).to(tl.float32)
         sums = _sum_members(member, total, sums)
-    inside = (cluster < room)[:, None] & wide[None, :]
-    here = out + replica * room * WIDTH + cluster[:, None] * WIDTH + column[None, :]
-    tl.store(here, sums, mask=inside)
+    inside = (cluster < capacity)[:, None] & wide[None, :]
+    offset = out + replica * capacity * WIDTH + cluster[:, None] * WIDTH + column[None, :]
+    tl.store(offset, sums, mask=inside)
 
 
 @triton.jit
-def _pull(above, assignment, hidden, copies, source, first, row, column, there, WIDTH: tl.constexpr,
-          GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr):  # fmt: skip
-    """Part of the gradient of a product, of rows of the replica that begins with row ``first``.
+def _output_gradient(grad_out, assignment, hidden, multiplicity, row_index, first, row, column,
+                     mask, WIDTH: tl.constexpr, MASKED: tl.constexpr, SUMMED: tl.constexpr,
+                     MULTIPLICITY: tl.constexpr):  # fmt: skip
+    """Gradient of a product, for rows of the replica that starts with row ``first``.
 
-    GATED: it is 0 where the ReLU was that followed, or where its gate is 0. SUMMED: it comes from
-    the clusters.
+    MASKED: 0 where the following ReLU was 0. SUMMED: gathered from the clusters.
     """
-    both = there[:, None] & (column < WIDTH)[None, :]
-    here = row[:, None] * WIDTH + column[None, :]
+    both = mask[:, None] & (column < WIDTH)[None, :]
+    offset = row[:, None] * WIDTH + column[None, :]
     if SUMMED:
-        cluster = tl.load(assignment + first + row, mask=there, other=0)
-        grad = tl.load(above + cluster[:, None] * WIDTH + column[None, :], mask=both, other=0.0)
+        cluster = tl.load(assignment + first + row, mask=mask, other=0)
+        grad = tl.load(grad_out + cluster[:, None] * WIDTH + column[None, :], mask=both, other=0.0)
     else:
-        grad = tl.load(above + first * WIDTH + here, mask=both, other=0.0)
-    if GATED:
-        opened = tl.load(hidden + first * WIDTH + here, mask=both, other=0) > 0
-        grad = tl.where(opened, grad, 0.0)
-    if COPIES:
-        taken = tl.load(source + first + row, mask=there, other=0)
-        grad *= tl.load(copies + taken, mask=there, other=0.0)[:, None]
+        grad = tl.load(grad_out + first * WIDTH + offset, mask=both, other=0.0)
+    if MASKED:
+        positive = tl.load(hidden + first * WIDTH + offset, mask=both, other=0) > 0
+        grad = tl.where(positive, grad, 0.0)
+    if MULTIPLICITY:
+        table_row = tl.load(row_index + first + row, mask=mask, other=0)
+        grad *= tl.load(multiplicity + table_row, mask=mask, other=0.0)[:, None]
     return grad
 
 
 @triton.jit
-def _add_rows(total, added, start, end, x, source, copies, above, assignment, hidden, first, k,
-              column, stride, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
-              GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr,
-              TALL: tl.constexpr):  # fmt: skip
-    """What some rows add to the gradients of weights and biases."""
+def _add_rows(total, bias_sum, start, end, x, row_index, multiplicity, grad_out, assignment, hidden,
+              first, k, column, stride, WIDTH: tl.constexpr, DENSE: tl.constexpr,
+              EXACT: tl.constexpr, MASKED: tl.constexpr, SUMMED: tl.constexpr,
+              MULTIPLICITY: tl.constexpr, TALL: tl.constexpr):  # fmt: skip
+    """Add the gradients of weights and biases of some rows."""
     for lowest in range(start, end, TALL):
         row = lowest + tl.arange(0, TALL)
-        there = row < end
-        line = row if OWN else tl.load(source + first + row, mask=there, other=0)
-        grad = _pull(above, assignment, hidden, copies, source, first, row, column, there, WIDTH,
-                     GATED, SUMMED, COPIES)  # fmt: skip
-        here = (x + first * stride if OWN else x) + line[None, :] * stride + k[:, None]
-        a = tl.load(here, mask=there[None, :] & (k < stride)[:, None], other=0.0)
+        mask = row < end
+        line = row if DENSE else tl.load(row_index + first + row, mask=mask, other=0)
+        grad = _output_gradient(grad_out, assignment, hidden, multiplicity, row_index, first, row,
+                                column, mask, WIDTH, MASKED, SUMMED, MULTIPLICITY)  # fmt: skip
+        offset = (x + first * stride if DENSE else x) + line[None, :] * stride + k[:, None]
+        a = tl.load(offset, mask=mask[None, :] & (k < stride)[:, None], other=0.0)
         total = _dot(a, grad, total, EXACT)
-        added += grad
-    return total, added
+        bias_sum += grad
+    return total, bias_sum
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def gradient(x, source, reach, copies, real, above, assignment, hidden, out, sums, rows, stride,
-             depth, WIDTH: tl.constexpr, OWN: tl.constexpr, EXACT: tl.constexpr,
-             GATED: tl.constexpr, SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr,
-             WIDE: tl.constexpr, DEEP: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
-    """Part of a replica's gradient, of equally many rows as every other part but the last."""
+def gradient(x, row_index, extent, multiplicity, num_valid, grad_out, assignment, hidden, out, sums,
+             rows, stride, depth, WIDTH: tl.constexpr, DENSE: tl.constexpr, EXACT: tl.constexpr,
+             MASKED: tl.constexpr, SUMMED: tl.constexpr, MULTIPLICITY: tl.constexpr,
+             TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr,
+             AHEAD: tl.constexpr):  # fmt: skip
+    """Gradient of a replica over one of the equal parts of its rows."""
     replica = tl.program_id(2).to(tl.int64)
     first = replica * rows
     part = tl.program_id(1)
     parts = tl.num_programs(1)
     blocks = tl.cdiv(WIDTH, WIDE)
-    least = tl.program_id(0) // blocks * DEEP
-    k = least + tl.arange(0, DEEP)
+    first_k = tl.program_id(0) // blocks * DEEP
+    k = first_k + tl.arange(0, DEEP)
     column = tl.program_id(0) % blocks * WIDE + tl.arange(0, WIDE)
     total = tl.zeros((DEEP, WIDE), tl.float32)
-    added = tl.zeros((TALL, WIDE), tl.float32)
-    count = tl.load(real + replica).to(tl.int32)
+    bias_sum = tl.zeros((TALL, WIDE), tl.float32)
+    count = tl.load(num_valid + replica).to(tl.int32)
     span = tl.cdiv(tl.cdiv(count, parts), AHEAD) * AHEAD
     begin, end = part * span, min((part + 1) * span, count)
-    if OWN:
-        total, added = _add_rows(total, added, begin, end, x, source, copies, above, assignment,
-                                 hidden, first, k, column, stride, WIDTH, OWN, EXACT, GATED,
-                                 SUMMED, COPIES, TALL)  # fmt: skip
+    if DENSE:
+        total, bias_sum = _add_rows(total, bias_sum, begin, end, x, row_index, multiplicity,
+                                    grad_out, assignment, hidden, first, k, column, stride, WIDTH,
+                                    DENSE, EXACT, MASKED, SUMMED, MULTIPLICITY, TALL)  # fmt: skip
     else:
         for lowest in range(begin, end, AHEAD):
             row = lowest + tl.arange(0, AHEAD)
-            line = tl.load(source + first + row, mask=row < end, other=0)
-            most = tl.max(tl.load(reach + line, mask=row < end, other=0))
-            if (most > least) | (least == 0):  # the first columns are summed for the biases, too
-                total, added = _add_rows(total, added, lowest, min(lowest + AHEAD, end), x, source,
-                                         copies, above, assignment, hidden, first, k, column,
-                                         stride, WIDTH, OWN, EXACT, GATED, SUMMED, COPIES,
-                                         TALL)  # fmt: skip
+            line = tl.load(row_index + first + row, mask=row < end, other=0)
+            widest = tl.max(tl.load(extent + line, mask=row < end, other=0))
+            if (widest > first_k) | (first_k == 0):  # the first columns also sum the biases
+                total, bias_sum = _add_rows(total, bias_sum, lowest, min(lowest + AHEAD, end), x,
+                                            row_index, multiplicity, grad_out, assignment, hidden,
+                                            first, k, column, stride, WIDTH, DENSE, EXACT, MASKED,
+                                            SUMMED, MULTIPLICITY, TALL)  # fmt: skip
     wide = column < WIDTH
-    here = out + (replica * parts + part) * depth * WIDTH + k[:, None] * WIDTH + column[None, :]
-    tl.store(here, total, mask=(k < depth)[:, None] & wide[None, :])
-    if least == 0:
-        tl.store(sums + (replica * parts + part) * WIDTH + column, tl.sum(added, 0), mask=wide)
+    offset = out + (replica * parts + part) * depth * WIDTH + k[:, None] * WIDTH + column[None, :]
+    tl.store(offset, total, mask=(k < depth)[:, None] & wide[None, :])
+    if first_k == 0:
+        tl.store(sums + (replica * parts + part) * WIDTH + column, tl.sum(bias_sum, 0), mask=wide)
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
-         DEPTH: tl.constexpr, WIDTH: tl.constexpr, RELU: tl.constexpr, GATED: tl.constexpr,
-         SUMMED: tl.constexpr, COPIES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr,
-         DEEP: tl.constexpr):  # fmt: skip
-    """The gradient of what a product took; where that was a ReLU, 0 where ``x`` is."""
-    replica, first, count, row, column = _tile(real, rows, TALL, WIDE)
-    there = row < count
+def input_gradient(x, row_index, multiplicity, num_valid, grad_out, assignment, hidden, weight, out,
+                   rows, DEPTH: tl.constexpr, WIDTH: tl.constexpr, RELU: tl.constexpr,
+                   MASKED: tl.constexpr, SUMMED: tl.constexpr, MULTIPLICITY: tl.constexpr,
+                   TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+    """Gradient of the input of a product, masked by ReLU if RELU."""
+    replica, first, count, row, column = _tile(num_valid, rows, TALL, WIDE)
+    mask = row < count
     wide = column < DEPTH
     total = tl.zeros((TALL, WIDE), tl.float32)
     for start in range(0, tl.where(tl.program_id(0) * TALL < count, WIDTH, 0), DEEP):
         k = start + tl.arange(0, DEEP)
-        grad = _pull(above, assignment, hidden, copies, source, first, row, k, there, WIDTH,
-                     GATED, SUMMED, COPIES)  # fmt: skip
+        grad = _output_gradient(grad_out, assignment, hidden, multiplicity, row_index, first, row,
+                                k, mask, WIDTH, MASKED, SUMMED, MULTIPLICITY)  # fmt: skip
         b = tl.load(
             weight + replica * DEPTH * WIDTH + column[None, :] * WIDTH + k[:, None],
             mask=(k < WIDTH)[:, None] & wide[None, :],
@@ -249,8 +245,8 @@ def back(x, source, copies, real, above, assignment, hidden, weight, out, rows,
         )
         total = _dot(grad, b, total, False)
     inside = (row < rows)[:, None] & wide[None, :]
-    here = row[:, None] * DEPTH + column[None, :]
+    offset = row[:, None] * DEPTH + column[None, :]
     if RELU:
-        opened = tl.load(x + first * DEPTH + here, mask=inside, other=0.0) > 0
-        total = tl.where(opened, total, 0.0)
-    tl.store(out + first * DEPTH + here, total, mask=inside)
+        positive = tl.load(x + first * DEPTH + offset, mask=inside, other=0.0) > 0
+        total = tl.where(positive, total, 0.0)
+    tl.store(out + first * DEPTH + offset, total, mask=inside)

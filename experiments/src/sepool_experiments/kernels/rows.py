@@ -1,4 +1,4 @@
-"""Sums of gathered rows on a GPU, in Triton, which comes with PyTorch's builds for GPUs."""
+"""Triton kernels of sums, copies and products of gathered rows, and of dropout."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from sepool_experiments.layers.gpu import COUNTS
+from sepool_experiments.kernels.registry import COUNTS
 
-ROWS, WIDTH, TALL = 16, 64, 128  # of the tile that one program sums; rows of a narrow one
-AHEAD = 4  # entries of a row that are on their way at a time
-LONG = 16  # entries of a segment from which on a program sums it alone
-LOWEST = tl.constexpr(-3e38)  # as minus infinity, but equal to itself when subtracted
+ROWS, WIDTH, TALL = 16, 64, 128  # of a tile; rows of a narrow tile
+AHEAD = 4  # entries of a row loaded at a time
+LONG = 16  # mean entries of a segment from which on it has a program of its own
+LOWEST = tl.constexpr(-3e38)  # a finite minus infinity
 
 
 @triton.jit
 def relu(x):
-    """A training that went astray is to be seen: what is no number stays none."""
+    """ReLU that propagates NaNs, so that diverged trainings are visible."""
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
@@ -28,7 +28,7 @@ def tanh(x):
 
 @triton.jit
 def some_rows(ptr, rows, ROWS: tl.constexpr):
-    """The rows of a program, which of them exist, and where their entries begin and end."""
+    """Rows of a program, their mask, and start and end of their entries."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < rows
     start = tl.load(ptr + row, mask=inside, other=0)
@@ -39,10 +39,9 @@ def some_rows(ptr, rows, ROWS: tl.constexpr):
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
               RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
-    """Every row of the tile walks its entries in order: the same bits in every run.
+    """Sum or maximum of entries in their order, which makes it reproducible.
 
-    Entries are taken some at a time, so that more than one load is on its way: of a long row, as a
-    large graph is, the walk is all that takes time.
+    Entries are loaded a few at a time to hide latency.
     """
     row, inside, start, end = some_rows(ptr, rows, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
@@ -52,28 +51,28 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):
             entry = start + step + more
-            there = entry < end
-            source = tl.load(index + entry, mask=there, other=0) if INDEX else entry
+            mask = entry < end
+            source = tl.load(index + entry, mask=mask, other=0) if INDEX else entry
             values = tl.load(
                 x + source[:, None] * width + column[None, :],
-                mask=there[:, None] & wide[None, :],
+                mask=mask[:, None] & wide[None, :],
                 other=nothing,
             )
             if RELU:
                 values = relu(values)
             if WEIGHT:
-                values *= tl.load(weight + entry, mask=there, other=0.0)[:, None]
+                values *= tl.load(weight + entry, mask=mask, other=0.0)[:, None]
             total = tl.maximum(total, values) if MAX else total + values
     if MAX:
         total = tl.where((end > start)[:, None], total, 0.0)
-    place = out + row[:, None] * width + column[None, :]
-    tl.store(place, total, mask=inside[:, None] & wide[None, :])
+    offset = out + row[:, None] * width + column[None, :]
+    tl.store(offset, total, mask=inside[:, None] & wide[None, :])
 
 
 @triton.jit
 def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
-    """One segment of rows, many of them at a time: the nodes of a graph can be thousands."""
+    """Sum of one long segment, many rows at a time."""
     segment = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     wide = column < width
@@ -92,23 +91,23 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def _copy_rows(x, index, gate, times, base, out, rows, length, width, GATE: tl.constexpr,
-               TIMES: tl.constexpr, BASE: tl.constexpr, ROWS: tl.constexpr,
-               WIDTH: tl.constexpr):  # fmt: skip
+def _copy_rows(x, index, relu_input, row_weight, base, out, rows, length, width,
+               RELU_INPUT: tl.constexpr, WEIGHT: tl.constexpr, BASE: tl.constexpr,
+               ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (row < rows)[:, None] & (column < width)[None, :]
     source = tl.load(index + row, mask=row < rows, other=0)
-    there = inside & (source < length)[:, None]
-    values = tl.load(x + source[:, None] * width + column[None, :], mask=there, other=0.0)
-    place = row[:, None] * width + column[None, :]
-    if GATE:
-        values = tl.where(tl.load(gate + place, mask=inside, other=0.0) > 0, values, 0.0)
-    if TIMES:
-        values *= tl.load(times + row, mask=row < rows, other=0.0)[:, None]
+    mask = inside & (source < length)[:, None]
+    values = tl.load(x + source[:, None] * width + column[None, :], mask=mask, other=0.0)
+    offset = row[:, None] * width + column[None, :]
+    if RELU_INPUT:
+        values = tl.where(tl.load(relu_input + offset, mask=inside, other=0.0) > 0, values, 0.0)
+    if WEIGHT:
+        values *= tl.load(row_weight + row, mask=row < rows, other=0.0)[:, None]
     if BASE:
-        values += tl.load(base + place, mask=inside, other=0.0)
-    tl.store(out + place, values, mask=inside)
+        values += tl.load(base + offset, mask=inside, other=0.0)
+    tl.store(out + offset, values, mask=inside)
 
 
 @triton.jit(do_not_specialize=COUNTS)
@@ -130,7 +129,7 @@ def _dot_rows(left, first, right, second, out, rows, width, ROWS: tl.constexpr,
 
 @triton.jit
 def _mix(x):
-    """`sepool_experiments.layers.dropout.mix`; modulo 2^32 all of it can be done in 32 bits, which are fast."""
+    """`sepool_experiments.layers.dropout.mix` in 32-bit arithmetic."""
     x = (x ^ (x >> 16)) * 0x85EBCA6B
     x = (x ^ (x >> 13)) * 0xC2B2AE35
     return x ^ (x >> 16)
@@ -139,7 +138,7 @@ def _mix(x):
 @triton.jit(do_not_specialize=COUNTS)
 def _drop_rows(x, keys, salt, rate, out, lines, replicas, width, SIDE: tl.constexpr,
                ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """Dropout of replicas, side by side or one behind the other; see `sepool_experiments.layers.dropout`."""
+    """Dropout of replicas side by side (SIDE) or one after the other."""
     line = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
     inside = (line < lines)[:, None] & (column < width)[None, :]
@@ -150,16 +149,16 @@ def _drop_rows(x, keys, salt, rate, out, lines, replicas, width, SIDE: tl.conste
     share = tl.load(rate + replica, mask=line < lines, other=0.0)
     noise = (row * width).to(tl.uint32)[:, None] + column.to(tl.uint32)[None, :]
     noise = _mix(noise * 0x9E3779B1 + begin[:, None])
-    kept = noise.to(tl.float32) * 2.3283064365386963e-10 >= share[:, None]
-    place = line[:, None] * width + column[None, :]
-    values = tl.load(x + place, mask=inside, other=0.0) * (1 / (1 - share))[:, None]
-    tl.store(out + place, tl.where(kept, values, 0.0), mask=inside)
+    retained = noise.to(tl.float32) * 2.3283064365386963e-10 >= share[:, None]
+    offset = line[:, None] * width + column[None, :]
+    values = tl.load(x + offset, mask=inside, other=0.0) * (1 / (1 - share))[:, None]
+    tl.store(out + offset, tl.where(retained, values, 0.0), mask=inside)
 
 
 def tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
-    """The grid, and the tile of one program: narrow rows get a narrow tile with more of them.
+    """Return the grid and the tile of a program, taller for narrow rows.
 
-    No tile has 32 or 64 rows: Triton 3.6 mixes up its axes then, and fails to compile.
+    Tiles of 32 or 64 rows fail to compile in Triton 3.6.
     """
     wide = min(WIDTH, triton.next_power_of_2(max(width, 1)))
     tall = ROWS if wide > ROWS else max(TALL, ROWS * WIDTH // wide)
@@ -169,18 +168,21 @@ def tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
 def copy_rows(
     x: Tensor,
     index: Tensor,
-    gate: Tensor | None = None,
-    times: Tensor | None = None,
+    relu_input: Tensor | None = None,
+    row_weight: Tensor | None = None,
     base: Tensor | None = None,
 ) -> Tensor:
-    """``base + times x[index]``, the latter 0 where the gate is not above 0, or beyond ``x``."""
+    """``base + row_weight * x[index]``, without terms where ``relu_input <= 0``."""
     x, width = x.contiguous(), x.size(1)
     out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
     if out.numel():
         grid, *tile = tiles(len(index), width)
-        told = [x if tensor is None else tensor.contiguous() for tensor in (gate, times, base)]
-        flags = gate is not None, times is not None, base is not None
-        _copy_rows[grid](x, index, *told, out, len(index), len(x), width, *flags, *tile)
+        tensors = [
+            x if tensor is None else tensor.contiguous()
+            for tensor in (relu_input, row_weight, base)
+        ]
+        flags = relu_input is not None, row_weight is not None, base is not None
+        _copy_rows[grid](x, index, *tensors, out, len(index), len(x), width, *flags, *tile)
     return out
 
 
@@ -196,13 +198,13 @@ def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tens
 
 
 def drop_rows(x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:
-    """Dropout with a key and a rate a replica: side by side, or one behind the other in a matrix.
+    """Dropout of replicas.
 
     Args:
-        x: ``(rows, replicas, width)``, or a matrix of equally many rows a replica.
-        keys: what the noise of every replica is made from.
-        salt: what is added to the keys.
-        rate: the share that every replica drops.
+        x: ``(rows, replicas, width)``, or a matrix with equal numbers of rows a replica.
+        keys: key of every replica.
+        salt: number added to the keys.
+        rate: dropout rate of every replica.
     """
     x, side, replicas = x.contiguous(), x.dim() == 3, len(keys)
     out, width = torch.empty_like(x), x.size(-1)
@@ -222,22 +224,21 @@ def sum_rows(
     relu: bool = False,
     mode: str = "sum",
 ) -> Tensor:
-    """The sum of ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
+    """Sum ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
 
-    With the mode "max" the largest of ``x[index[e]]``, and 0 where there are none.
+    With the mode "max" the maximum of ``x[index[e]]``, 0 for empty segments.
     """
     x = x.contiguous()
     rows, width = len(ptr) - 1, x.size(1)
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
     grid, *tile = tiles(rows, width)
-    empty = ptr  # stands for what is not there
     if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
         _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)
         return out
     _sum_rows[grid](
         x,
         ptr,
-        empty if index is None else index,
+        ptr if index is None else index,  # any pointer stands in for None
         x if weight is None else weight,
         out,
         rows,

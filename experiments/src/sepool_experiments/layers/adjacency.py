@@ -1,7 +1,7 @@
-"""Who is next to whom: an adjacency row by row, and what flows along it.
+"""CSR adjacency and message passing along it.
 
-A symmetric adjacency is its own transpose; of any other the transpose is sorted once, so that the
-gradients are sorted sums too (see `sepool_experiments.layers.ops`).
+A symmetric adjacency is its own transpose; any other is sorted once by column, so that gradients
+are sorted sums as well (see `sepool_experiments.layers.segments`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,24 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy, normal_tensors, repeat_each
-from sepool_experiments.layers.ops import dot_rows, gather_sum, pool_sum, row_sums, unpool
+from sepool_experiments.layers.segments import (
+    dot_rows,
+    gather_sum,
+    pool_sum,
+    scalar_segment_sum,
+    unpool,
+)
 from sepool_experiments.layers.softmax import segment_softmax
 
 
 class Adjacency:
-    """A weighted adjacency, row by row: what node ``i`` gathers lies at ``ptr[i]`` to ``ptr[i+1]``.
+    """Weighted adjacency in CSR: node ``i`` receives from entries ``ptr[i]`` to ``ptr[i + 1]``.
 
     Attributes:
-        ptr: where every row begins.
-        index: the neighbours, row after row.
-        weight: their weights, or None where all are one.
-        symmetric: whether the matrix is its own transpose.
+        ptr: start of every row.
+        index: neighbours, row after row.
+        weight: weights of the entries; None if all are 1.
+        symmetric: the matrix is its own transpose.
     """
 
     def __init__(
@@ -33,21 +39,21 @@ class Adjacency:
     ) -> None:
         self.ptr, self.index, self.weight, self.symmetric = ptr, index, weight, symmetric
         self._transpose: tuple[Tensor, Tensor, Tensor] | None = None
-        self._turn: Callable[[], tuple[Tensor, Tensor, Tensor]] = self._sorted
+        self._make_transpose: Callable[[], tuple[Tensor, Tensor, Tensor]] = self._sort_by_column
         self._row: Tensor | None = None
 
     @classmethod
     def from_edges(
-        cls, edge_index: Tensor, weight: Tensor | None, num_nodes: int, kind: int = DIRECTED
+        cls, edge_index: Tensor, weight: Tensor | None, num_nodes: int, layout: int = DIRECTED
     ) -> Adjacency:
-        """From edges as PyG has them: messages flow from ``edge_index[0]`` to ``edge_index[1]``.
+        """Convert PyG's edges, with messages from ``edge_index[0]`` to ``edge_index[1]``.
 
-        Where edges are SORTED, nothing needs to be sorted: rows and columns change places. Not
-        so where weights want a gradient: it belongs to the edge itself, not to the one back.
+        SORTED edges need no sort: rows and columns swap. Weights with a gradient do, because the
+        gradient belongs to an edge and not to its reverse.
         """
         learned = weight is not None and weight.requires_grad
-        if kind == SORTED and not learned:
-            # What reads these takes entries to lie side by side, which those of a transpose do not.
+        if layout == SORTED and not learned:
+            # Kernels need contiguous tensors.
             row, col = edge_index.contiguous()
             weight = None if weight is None else weight.contiguous()
         else:
@@ -55,63 +61,61 @@ class Adjacency:
             col = edge_index[0][order]
             weight = None if weight is None else weight[order]
         ptr = torch._convert_indices_from_coo_to_csr(row, num_nodes)
-        found = cls(ptr, col, weight, kind != DIRECTED)
-        found._row = row
-        return found
+        a = cls(ptr, col, weight, layout != DIRECTED)
+        a._row = row
+        return a
 
     @property
     def num_nodes(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.ptr) - 1
 
     @property
     def row(self) -> Tensor:
-        """The row of every entry."""
+        """Row of every entry."""
         if self._row is None:
             with normal_tensors():
                 self._row = repeat_each(self.ptr.diff(), len(self.index))
         return self._row
 
     def transpose(self) -> tuple[Tensor, Tensor, Tensor]:
-        """``ptr`` and ``index`` of the transpose, and which entry each of its entries was."""
+        """Return ``ptr``, ``index`` and the permutation of the entries of the transpose."""
         if self._transpose is None:
             with normal_tensors():
-                self._transpose = self._turn()
+                self._transpose = self._make_transpose()
         return self._transpose
 
-    def _sorted(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The transpose of any adjacency; who knows it without sorting says so by `_turn`."""
+    def _sort_by_column(self) -> tuple[Tensor, Tensor, Tensor]:
         col, order = self.index.sort(stable=True)
         ptr = torch._convert_indices_from_coo_to_csr(col, self.num_nodes)
         return ptr, self.row[order], order
 
     def weighted(self, weight: Tensor) -> Adjacency:
-        """The same entries with other weights."""
+        """Return the same entries with other weights."""
         other = Adjacency(self.ptr, self.index, weight, self.symmetric)
-        other._row, other._transpose, other._turn = self._row, self._transpose, self._turn
+        other._row, other._transpose = self._row, self._transpose
+        other._make_transpose = self._make_transpose
         return other
 
     def degree(self) -> Tensor:
-        """The sum of the weights in every row."""
+        """Return the sum of the weights of every row."""
         if self.weight is None:
             return self.ptr.diff().to(torch.get_default_dtype())
-        return row_sums(self.weight, self.ptr)
+        return scalar_segment_sum(self.weight, self.ptr)
 
     def propagate(self, x: Tensor) -> Tensor:
-        """``A x``: every node gathers its neighbours; for any shape of the rows of ``x``.
-
-        Differentiable in ``x``, and in the weights where these want a gradient.
-        """
+        """Return ``A x`` for rows of any shape; differentiable in ``x`` and in the weights."""
         if self.weight is not None and self.weight.requires_grad:
-            return attend(self, x, self.weight)
-        turned = self._turned() if x.requires_grad and not self.symmetric else (None,) * 3
-        return sparse_product(x, self.ptr, self.index, self.weight, *turned)
+            return weighted_propagate(self, x, self.weight)
+        needs_transpose = x.requires_grad and not self.symmetric
+        transposed = self._transposed() if needs_transpose else (None,) * 3
+        return sparse_product(x, self.ptr, self.index, self.weight, *transposed)
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        """`propagate`, as it is written; torch.compile sees only the method."""
+        """Return ``A x``."""
         return self.propagate(x)
 
-    def _turned(self) -> tuple[Tensor, Tensor, Tensor | None]:
+    def _transposed(self) -> tuple[Tensor, Tensor, Tensor | None]:
         ptr, index, order = self.transpose()
         return ptr, index, None if self.weight is None else self.weight[order]
 
@@ -121,112 +125,115 @@ def sparse_product(
     ptr: Tensor,
     index: Tensor,
     weight: Tensor | None,
-    turned_ptr: Tensor | None = None,
-    turned_index: Tensor | None = None,
-    turned_weight: Tensor | None = None,
+    t_ptr: Tensor | None = None,
+    t_index: Tensor | None = None,
+    t_weight: Tensor | None = None,
 ) -> Tensor:
-    """A sparse matrix, given row by row, times ``x``; differentiable in ``x``.
+    """Return the product of a CSR matrix and ``x``, differentiable in ``x``.
 
-    Its transpose, given likewise, is needed for the gradient unless it is the same.
+    The gradient needs the transpose (``t_``), unless the matrix is symmetric.
     """
     product: Tensor = _Propagate.apply(  # type: ignore[no-untyped-call]
-        x, ptr, index, weight, turned_ptr, turned_index, turned_weight
+        x, ptr, index, weight, t_ptr, t_index, t_weight
     )
     return product
 
 
 class _Propagate(Function):
-    """``A x``, from the rows of ``A`` and those of its transpose, or None if they are the same."""
+    """``A x`` from ``A`` and its transpose, which is None if ``A`` is symmetric."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, weight: Tensor | None, *turned: Any
+        ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, weight: Tensor | None, *transpose: Any
     ) -> Tensor:
-        ctx.save_for_backward(ptr, index, weight, *turned)
+        ctx.save_for_backward(ptr, index, weight, *transpose)
         return gather_sum(x, ptr, index, weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        ptr, index, weight, *turned = ctx.saved_tensors
-        if turned[0] is not None:
-            turned, (ptr, index, weight) = [ptr, index, weight], turned
-        back = _Propagate.apply(grad, ptr, index, weight, *turned)  # type: ignore[no-untyped-call]
+        ptr, index, weight, *transpose = ctx.saved_tensors
+        if transpose[0] is not None:
+            transpose, (ptr, index, weight) = [ptr, index, weight], transpose
+        back = _Propagate.apply(grad, ptr, index, weight, *transpose)  # type: ignore[no-untyped-call]
         return back, *[None] * 6
 
 
-def attend(adjacency: Adjacency, x: Tensor, weight: Tensor, turned: Tensor | None = None) -> Tensor:
-    """``A x`` with these weights in place of the adjacency's, differentiable in both.
+def weighted_propagate(
+    a: Adjacency, x: Tensor, weight: Tensor, t_weight: Tensor | None = None
+) -> Tensor:
+    """Return ``A x`` with other weights, differentiable in both.
 
-    Rows of ``x`` may be tables with one row a replica; then every replica has its own weights. The
-    weights of the transpose are needed for the gradient, and found unless they are given.
+    Replicas side by side may have weights of their own, one column a replica. ``t_weight`` is the
+    permutation of the weights to the transpose, computed if omitted.
     """
-    a, back = adjacency, adjacency.transpose()
+    transpose = a.transpose()
     if weight.dim() > 1:
-        ptr, _, order = back
-        seen = unpool(x, ptr, a.index, order) * weight.unsqueeze(-1)
-        return pool_sum(seen, a.ptr, a.row)
-    summed: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
-        x, weight, turned, a.ptr, a.index, a.row, *back
+        ptr, _, order = transpose
+        messages = unpool(x, ptr, a.index, order) * weight.unsqueeze(-1)
+        return pool_sum(messages, a.ptr, a.row)
+    out: Tensor = _WeightedPropagate.apply(  # type: ignore[no-untyped-call]
+        x, weight, t_weight, a.ptr, a.index, a.row, *transpose
     )
-    return summed
+    return out
 
 
-class _Attend(Function):
+class _WeightedPropagate(Function):
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, turned: Tensor | None, ptr: Tensor, *rest: Tensor
+        ctx: Any, x: Tensor, weight: Tensor, t_weight: Tensor | None, ptr: Tensor, *rest: Tensor
     ) -> Tensor:
         index = rest[0]
-        ctx.save_for_backward(x, weight, turned, *rest)
+        ctx.save_for_backward(x, weight, t_weight, *rest)
         return gather_sum(x, ptr, index, weight)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, weight, turned, index, row, ptr, col, order = ctx.saved_tensors
-        to_weight = dot_rows(grad, row, x, index)
-        to_x = gather_sum(grad, ptr, col, weight[order] if turned is None else turned)
-        return to_x, to_weight, *[None] * 7
+        x, weight, t_weight, index, row, ptr, col, order = ctx.saved_tensors
+        weight_grad = dot_rows(grad, row, x, index)
+        x_grad = gather_sum(grad, ptr, col, weight[order] if t_weight is None else t_weight)
+        return x_grad, weight_grad, *[None] * 7
 
 
-def dot_ends(adjacency: Adjacency, x: Tensor) -> Tensor:
-    """``x_i . x_j`` of the two ends of every entry, without a row for every entry.
+def edge_dot(a: Adjacency, x: Tensor) -> Tensor:
+    """Return ``x_i . x_j`` of every entry, without a row of features an entry.
 
     Example:
         >>> path = Adjacency(torch.tensor([0, 1, 2]), torch.tensor([1, 0]), symmetric=True)
-        >>> dot_ends(path, torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> edge_dot(path, torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([11., 11.])
     """
-    a = adjacency
-    product: Tensor = _DotEnds.apply(  # type: ignore[no-untyped-call]
+    product: Tensor = _EdgeDot.apply(  # type: ignore[no-untyped-call]
         x, a.ptr, a.index, a.row, *a.transpose()
     )
     return product
 
 
-class _DotEnds(Function):
+class _EdgeDot(Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, row: Tensor, *back: Any) -> Tensor:
-        ctx.save_for_backward(x, ptr, index, *back)
+    def forward(
+        ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, row: Tensor, *transpose: Any
+    ) -> Tensor:
+        ctx.save_for_backward(x, ptr, index, *transpose)
         return dot_rows(x, row, x, index)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, ptr, index, turned, col, order = ctx.saved_tensors
-        to_x = gather_sum(x, ptr, index, grad) + gather_sum(x, turned, col, grad[order])
-        return to_x, *[None] * 6
+        x, ptr, index, t_ptr, col, order = ctx.saved_tensors
+        x_grad = gather_sum(x, ptr, index, grad) + gather_sum(x, t_ptr, col, grad[order])
+        return x_grad, *[None] * 6
 
 
 def edge_softmax(adjacency: Adjacency, score: Tensor) -> Tensor:
-    """The softmax of the scores of the entries, over every row; one column a replica."""
+    """Return the softmax of the scores of the entries over every row, one column a replica."""
     column = score if score.dim() > 1 else score.unsqueeze(1)
     return segment_softmax(column, adjacency.ptr, adjacency.row).view_as(score)
 
 
 def pooled_adjacency(levels: Hierarchy, level: int, binary: bool = False) -> Adjacency:
-    """The adjacency between the clusters of a level: ``S A S^T``, or without weights and loops."""
+    """Return ``S A S^T`` of a level; binary without weights and loops."""
     edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
     weight = None if binary else levels.weights[level - 1]
-    kind = levels.edge_layout if levels.edge_layout == DIRECTED else SORTED
-    return Adjacency.from_edges(edges, weight, levels.num_clusters(level), kind)
+    layout = levels.edge_layout if levels.edge_layout == DIRECTED else SORTED
+    return Adjacency.from_edges(edges, weight, levels.num_clusters(level), layout)

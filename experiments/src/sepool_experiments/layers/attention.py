@@ -1,4 +1,4 @@
-"""What nodes see of their neighbours, each as much as attention gives it (Velickovic et al.)."""
+"""Attention over the entries of an adjacency (Velickovic et al., "Graph attention networks")."""
 
 from __future__ import annotations
 
@@ -9,136 +9,138 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool_experiments.layers.adjacency import Adjacency, attend, edge_softmax
-from sepool_experiments.layers.gpu import load_kernels
-from sepool_experiments.layers.ops import gather_sum, has_kernel, pool_relu, rows_like, unpool
+from sepool_experiments.kernels.registry import load, use_kernel
+from sepool_experiments.layers.adjacency import Adjacency, edge_softmax, weighted_propagate
+from sepool_experiments.layers.segments import as_factor, gather_sum, pool_relu, unpool
 
-SLOPE = 0.2  # of the LeakyReLU below 0
-attention_kernels = load_kernels("sepool_experiments.kernels.attention")
+NEGATIVE_SLOPE = 0.2  # of LeakyReLU
 
 
-class Table(NamedTuple):
-    """Features and scores of which many nodes have the same.
+class Lookup(NamedTuple):
+    """Features and scores of distinct nodes, and the index of every node among them.
 
     Attributes:
-        x: a line of features for every kind of node.
-        scores: likewise.
-        place: the line of every node; None where each has its own.
+        x: features.
+        scores: scores.
+        row_index: row of every node; None if every node has its own.
     """
 
     x: Tensor
     scores: Tensor
-    place: Tensor | None = None
+    row_index: Tensor | None = None
 
 
 def attention(
     a: Adjacency,
     x: Tensor,
     scores: Tensor,
-    extra: Tensor | None = None,
-    table: Table | None = None,
+    score_bias: Tensor | None = None,
+    lookup: Lookup | None = None,
 ) -> Tensor:
-    """``sum_j s_ij x_j`` with ``s_ij = softmax_j(LeakyReLU(t_i + s_j) + e_j)``.
+    """``sum_j s_ij x_j`` with ``s_ij = softmax_j(LeakyReLU(t_i + s_j) + b_j)``.
 
     Args:
-        a: who sees whom.
-        x: the features of every node; with one row a replica, every replica has its own scores.
+        a: adjacency.
+        x: features of every node; replicas side by side have scores of their own.
         scores: ``t`` and ``s`` of every node.
-        extra: ``e`` of every node as a column, which gets no gradient; None for 0.
-        table: where ``x`` and ``scores`` are looked up, where `sees_by_kernels`; what stands in
-            them is not read then, but they get the gradients of all nodes.
+        score_bias: ``b`` of every node as a column, without gradient; None for 0.
+        lookup: values of ``x`` and ``scores``, if `has_attention_kernel`; ``x`` and ``scores`` only
+            receive gradients then.
 
     Example:
         >>> pair = Adjacency(torch.tensor([0, 2, 4]), torch.tensor([0, 1, 0, 1]), symmetric=True)
         >>> attention(pair, torch.tensor([[1.0], [3.0]]), torch.zeros(2, 2)).flatten()
         tensor([2., 2.])
     """
-    if sees_by_kernels(a, x):
-        return _by_kernels(a, x, scores, extra, table)
-    assert table is None, "a table is for kernels"
+    if has_attention_kernel(a, x):
+        return _kernel_attention(a, x, scores, score_bias, lookup)
+    assert lookup is None, "only the kernels take a lookup"
     target, source = scores.unbind(-1)
     ptr, _, order = a.transpose()
     score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
-    score = F.leaky_relu(score, SLOPE)
-    if extra is not None:
-        score = score + rows_like(extra.index_select(0, a.index), score)
-    return attend(a, x, edge_softmax(a, score))
+    score = F.leaky_relu(score, NEGATIVE_SLOPE)
+    if score_bias is not None:
+        score = score + as_factor(score_bias.index_select(0, a.index), score)
+    return weighted_propagate(a, x, edge_softmax(a, score))
 
 
-def attention_pool(
+def pooled_attention(
     a: Adjacency,
     x: Tensor,
     scores: Tensor,
-    extra: Tensor | None,
+    score_bias: Tensor | None,
     ptr: Tensor,
     assignment: Tensor,
-    times: Tensor | None = None,
-    table: Table | None = None,
+    row_weight: Tensor | None = None,
+    lookup: Lookup | None = None,
 ) -> Tensor:
-    """``S relu(attention)``, whose gradient kernels read from the clusters.
+    """``S relu(attention)``; other arguments as in `attention`.
 
     Args:
-        a: as in `attention`, like all that is not said here.
-        x: the features.
-        scores: the scores.
-        extra: what is added to them.
-        ptr: where the members of every cluster begin; they are neighbours.
-        assignment: the cluster of every node.
-        times: how often every node counts; None for once.
-        table: where features and scores are looked up.
+        a: adjacency.
+        x: features.
+        scores: scores.
+        score_bias: bias of the scores.
+        ptr: start of the members of every cluster, which are consecutive.
+        assignment: cluster of every node.
+        row_weight: factor of every node in the sum; None for 1.
+        lookup: values of features and scores.
     """
-    if sees_by_kernels(a, x):
-        return _by_kernels(a, x, scores, extra, table, ptr, assignment, times)
-    return pool_relu(attention(a, x, scores, extra, table), ptr, assignment, times=times)
+    if has_attention_kernel(a, x):
+        return _kernel_attention(a, x, scores, score_bias, lookup, ptr, assignment, row_weight)
+    out = attention(a, x, scores, score_bias, lookup)
+    return pool_relu(out, ptr, assignment, row_weight=row_weight)
 
 
-def sees_by_kernels(a: Adjacency, x: Tensor) -> bool:
-    """Whether kernels are taken, for as wide rows as those of ``x``.
+def has_attention_kernel(a: Adjacency, x: Tensor) -> bool:
+    """Return True if the kernels take features as wide as ``x``.
 
-    They find gradients along the same entries, as whoever is seen sees.
+    Their backward walks the same entries, so that the adjacency must be symmetric.
     """
-    known = attention_kernels is not None and a.symmetric and x.dim() == 2
-    return known and x.size(1) <= attention_kernels.WIDEST and has_kernel(x, len(a.index))
+    if not a.symmetric or x.dim() != 2 or not use_kernel("attention", x, len(a.index)):
+        return False
+    return bool(x.size(1) <= load("attention").MAX_WIDTH)
 
 
-def _by_kernels(
+def _kernel_attention(
     a: Adjacency,
     x: Tensor,
     scores: Tensor,
-    extra: Tensor | None,
-    table: Table | None,
+    score_bias: Tensor | None,
+    lookup: Lookup | None,
     ptr: Tensor | None = None,
     assignment: Tensor | None = None,
-    times: Tensor | None = None,
+    row_weight: Tensor | None = None,
 ) -> Tensor:
-    extra, times = (
-        None if values is None else values.to(x.dtype).contiguous() for values in (extra, times)
+    score_bias, row_weight = (
+        None if values is None else values.to(x.dtype).contiguous()
+        for values in (score_bias, row_weight)
     )
-    lines = Table(x, scores) if table is None else table
-    read = [tensor.detach().contiguous() for tensor in lines[:2]]
-    given = *read, lines.place, extra, a.ptr, a.index, assignment, times
-    seen: Tensor = _Attention.apply(x, scores, ptr, *given)  # type: ignore[no-untyped-call]
-    return seen
+    values = Lookup(x, scores) if lookup is None else lookup
+    tensors = [tensor.detach().contiguous() for tensor in values[:2]]
+    args = *tensors, values.row_index, score_bias, a.ptr, a.index, assignment, row_weight
+    out: Tensor = _Attention.apply(x, scores, ptr, *args)  # type: ignore[no-untyped-call]
+    return out
 
 
 class _Attention(Function):
-    """What nodes see, or its ReLU summed to clusters, where some begin at ``ptr``."""
+    """`attention`, or `pooled_attention` with the clusters' ``ptr``."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, scores: Tensor, ptr: Tensor | None, *given: Tensor | None
+        ctx: Any, x: Tensor, scores: Tensor, ptr: Tensor | None, *args: Tensor | None
     ) -> Tensor:
-        told = attention_kernels.Given(*given)
+        inputs = load("attention").Inputs(*args)
         out: Tensor
-        out, norm, gate = attention_kernels.attend(told, SLOPE)
-        ctx.save_for_backward(*given, norm, gate)
-        return out if ptr is None else gather_sum(out, ptr, weight=told.times)
+        out, log_sums, positive = load("attention").attend(inputs, NEGATIVE_SLOPE)
+        ctx.save_for_backward(*args, log_sums, positive)
+        return out if ptr is None else gather_sum(out, ptr, weight=inputs.row_weight)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        *given, norm, gate = ctx.saved_tensors
-        found = attention_kernels.gradients(
-            attention_kernels.Given(*given), SLOPE, norm, gate, grad.contiguous()
+        *args, log_sums, positive = ctx.saved_tensors
+        grads = load("attention").gradients(
+            load("attention").Inputs(*args), NEGATIVE_SLOPE, log_sums, positive, grad.contiguous()
         )
-        return *found, *[None] * 9
+        return *grads, *[None] * 9

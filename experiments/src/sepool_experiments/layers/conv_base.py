@@ -1,4 +1,4 @@
-"""What all convolutions have in common, over an `Adjacency`, alone or as replicas."""
+"""Base classes of the convolutions over an `Adjacency`, single or of replicas."""
 
 from __future__ import annotations
 
@@ -10,83 +10,83 @@ from torch import Tensor, nn
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.feature_table import Features
 from sepool_experiments.layers.linear import Linear
-from sepool_experiments.layers.ops import pool_relu, rows_at
+from sepool_experiments.layers.segments import pool_relu, rows_at
 
 
-class Prepared(NamedTuple):
-    """What a convolution needs of a graph and can know before training.
+class Operator(NamedTuple):
+    """Constant part of a convolution on a graph.
 
     Attributes:
-        adjacency: what is gathered from whom.
-        node: one more number for every node, as a column, where the convolution needs one.
+        adjacency: normalised adjacency.
+        node_term: one number a node, as a column, for convolutions that need one.
     """
 
     adjacency: Adjacency
-    node: Tensor | None = None
+    node_term: Tensor | None = None
 
 
 class Conv(nn.Module, ABC):
-    """A convolution over an adjacency, of which it needs what `prepare` returns."""
+    """A convolution over the `Operator` that `prepare` makes of an adjacency."""
 
-    node_is_loop = False  # whether `Prepared.node` is the weight of a loop, and could be an entry
-    as_torch = False  # whether PyG draws its weights as PyTorch those of a linear layer
-    knows_twins = False  # whether `Prepared.node` is the logarithm of how many nodes a row is
+    node_term_is_loop = False  # the node term is a loop's weight and may become an entry
+    torch_init = False  # PyG draws the weights as PyTorch those of a linear layer
+    supports_multiplicity = False  # the node term is the logarithm of a row's multiplicity
 
     @staticmethod
-    def prepare(a: Adjacency) -> Prepared:
-        """What the convolution needs of a graph."""
-        return Prepared(a)
+    def prepare(a: Adjacency) -> Operator:
+        """Return the operator of a graph."""
+        return Operator(a)
 
     @abstractmethod
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features of every node."""
+    def forward(self, x: Tensor, operator: Operator) -> Tensor:
+        """Return the new features of every node."""
 
-    def of_replicas(
-        self, x: Features, prepared: Prepared, real: Tensor, source: Tensor | None = None
+    def forward_padded(
+        self, x: Features, operator: Operator, num_valid: Tensor, row_index: Tensor | None = None
     ) -> Tensor:
-        """The same for replicas with padding; ``real`` and ``source`` as in `ReplicaBatch`."""
-        out: Tensor = self(rows_at(x, source), prepared)
+        """Convolve replicas with padding; see `ReplicaBatch` for the arguments."""
+        out: Tensor = self(rows_at(x, row_index), operator)
         return out
 
-    def pooled_of_replicas(
+    def forward_pooled(
         self,
         x: Features,
-        prepared: Prepared,
-        real: Tensor,
-        source: Tensor | None,
+        operator: Operator,
+        num_valid: Tensor,
+        row_index: Tensor | None,
         ptr: Tensor,
         assignment: Tensor,
-        times: Tensor | None = None,
+        row_weight: Tensor | None = None,
     ) -> Tensor:
-        """``S relu(x)`` of that; clusters and ``times`` as in `sepool_experiments.layers.ops.pool_relu`."""
-        return pool_relu(self.of_replicas(x, prepared, real, source), ptr, assignment, None, times)
+        """Return ``S relu(x)`` of `forward_padded`; see `pool_relu` for the arguments."""
+        out = self.forward_padded(x, operator, num_valid, row_index)
+        return pool_relu(out, ptr, assignment, row_weight=row_weight)
 
     def reset_parameters(self) -> None:
-        """Draws new weights."""
+        """Draw new weights."""
         for layer in self.children():
             if isinstance(layer, Linear):
                 layer.reset_parameters()
 
 
-class GatheringConv(Conv):
-    """A convolution in two steps: what it gathers, and what it learns.
+class AggregatingConv(Conv):
+    """A convolution in two steps: an aggregation without weights, and an update node by node.
 
-    `gather` has no weights, so that what the first layer gathers of a dataset is the same in every
-    epoch; `combine` acts on every node alone.
+    The aggregation of the input is the same in every epoch and computed once.
     """
 
     @abstractmethod
-    def gather(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """What every node sees: itself and its neighbours."""
+    def aggregate(self, x: Tensor, operator: Operator) -> Tensor:
+        """Return the aggregated neighbourhood of every node."""
 
     @abstractmethod
-    def combine(self, gathered: Tensor) -> Tensor:
-        """The new features of every node, from what it sees."""
+    def update(self, aggregated: Tensor) -> Tensor:
+        """Return the new features of every node."""
 
     def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Of `combine`, where it is ``X W + b`` with ReLU between layers, every ``W`` and ``b``."""
+        """Return weights and biases of `update` if it is linear layers with ReLU in between."""
         return []
 
-    def forward(self, x: Tensor, prepared: Prepared) -> Tensor:
-        """The new features of every node."""
-        return self.combine(self.gather(x, prepared))
+    def forward(self, x: Tensor, operator: Operator) -> Tensor:
+        """Return the new features of every node."""
+        return self.update(self.aggregate(x, operator))

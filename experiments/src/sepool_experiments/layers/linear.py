@@ -1,4 +1,4 @@
-"""Linear layers that can hold many replicas: weights with a leading axis, one model a replica."""
+"""Linear layers of many replicas: weights with a leading replica axis."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ INITS = ("glorot", "torch")
 
 
 def add_rows(x: Tensor, bias: Tensor) -> Tensor:
-    """Adds a row to all rows, or the row of a replica to the rows of that replica."""
+    """Add a bias to all rows, or the bias of every replica to its rows."""
     if bias.dim() == 1 or x.dim() == 3:
         return x + bias
     return (x.view(len(bias), -1, x.size(1)) + bias.unsqueeze(1)).view_as(x)
 
 
 def side_by_side(x: Tensor, weight: Tensor) -> Tensor:
-    """``x W`` of many replicas: ``(N, R, in)``, or ``(N, 1, in)`` for all, to ``(N, R, out)``."""
+    """Return ``x W`` of replicas side by side: ``(N, R, in)`` or shared ``(N, 1, in)``."""
     if x.size(1) == 1:  # one large product
         wide = x.squeeze(1) @ weight.transpose(0, 1).flatten(1)
         return wide.view(len(x), len(weight), weight.size(2))
@@ -29,7 +29,7 @@ def side_by_side(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``x W + b``, alone or of many replicas (see `Linear`)."""
+    """Return ``x W + b``, single or of replicas (see `Linear`)."""
     if x.dim() == 2 and weight.dim() == 3:
         parts = x.view(len(weight), -1, weight.size(1))
         if bias is None:
@@ -42,20 +42,19 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 class Linear(nn.Module):
-    """``x W + b``, alone or for many replicas at once.
+    """``x W + b``, single or of replicas.
 
-    With ``replicas=R`` the weight has the shape ``(R, in, out)``. The rows of a matrix ``x`` are
-    cut into ``R`` equal parts, one a replica: the same as ``R`` layers, each on its own part. An
-    ``x`` of the shape ``(N, R, in)`` has the replicas side by side, which suits many models on one
-    graph; ``(N, 1, in)`` is seen by all.
+    With ``replicas=R`` the weight has the shape ``(R, in, out)``. A matrix ``x`` holds the replicas
+    one after the other, in equal numbers of rows. An ``x`` of the shape ``(N, R, in)`` holds them
+    side by side, for many models on one graph; ``(N, 1, in)`` is shared by all.
 
     Args:
-        in_channels: the width of the input.
-        out_channels: the width of the output.
-        bias: whether something is added.
-        replicas: how many replicas; None for one plain layer.
-        init: how weights start: "glorot" (uniform, up to the root of 6 / (in + out); biases are 0)
-            or "torch" (as in `torch.nn.Linear`: uniform up to 1 / root of in, biases too).
+        in_channels: width of the input.
+        out_channels: width of the output.
+        bias: add a learnable bias.
+        replicas: number of replicas; None for a single layer.
+        init: "glorot" (uniform up to the root of 6 / (in + out), biases 0) or "torch" (as in
+            `torch.nn.Linear`: uniform up to 1 / root of in, biases too).
 
     Example:
         >>> Linear(3, 5, replicas=2)(torch.ones(8, 3)).shape
@@ -84,7 +83,7 @@ class Linear(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws new weights."""
+        """Draw new weights."""
         glorot = self.init == "glorot"
         bound = math.sqrt(6 / (self.in_channels + self.out_channels))
         bound = bound if glorot else 1 / math.sqrt(self.in_channels)
@@ -95,22 +94,22 @@ class Linear(nn.Module):
                 nn.init.uniform_(self.bias, -bound, bound)
 
     def forward(self, x: Tensor) -> Tensor:
-        """One row in, one row out."""
+        """Return ``x W + b``."""
         return affine(x, self.weight, self.bias)
 
     def product(self, x: Tensor) -> Tensor:
-        """``x W`` alone."""
+        """Return ``x W``."""
         return affine(x, self.weight)
 
     def product_of(self, blocks: Sequence[Tensor]) -> Tensor:
-        """``x W``, for an ``x`` whose columns come in blocks that need not be joined."""
+        """Return ``x W`` of an ``x`` given as blocks of columns, without concatenation."""
         rows = torch.split(self.weight, [block.size(-1) for block in blocks], dim=-2)
         parts = zip(blocks, rows, strict=True)
         products = [x @ w if self.weight.dim() == 2 else side_by_side(x, w) for x, w in parts]
         return sum(products[1:], products[0])
 
     def shift(self, x: Tensor) -> Tensor:
-        """``x + b`` alone."""
+        """Return ``x + b``."""
         return x if self.bias is None else add_rows(x, self.bias)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sepool.pyg.hierarchy import Hierarchy
-from sepool_experiments.layers.conv_base import Prepared
+from sepool_experiments.layers.conv_base import Operator
 from sepool_experiments.layers.feature_table import Features
 
 
@@ -35,7 +35,7 @@ class ReplicaBatch:
     x: Features
     aggregated: bool
     levels: Hierarchy
-    operators: Mapping[int, Prepared]
+    operators: Mapping[int, Operator]
     input_sums: Tensor | None = None
     row_index: Tensor | None = None
     max_nodes: int = 0

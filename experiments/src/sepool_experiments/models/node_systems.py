@@ -49,13 +49,13 @@ def _g_u_nets(
 def _sep_n(
     features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
 ) -> nn.Module:
-    from sepool_experiments.models.nodes.sepn import SparseSEPN
+    from sepool_experiments.models.nodes.sep_n import SEPN
 
     names = (
         *("skip", "reduce", "smooth", "norm", "input_dropout", "propagate", "teleport", "light"),
     )
     options: dict[str, Any] = {key: value for key, value in config.extra if key in names}
-    return SparseSEPN(
+    return SEPN(
         features,
         config.hidden,
         classes,

@@ -17,7 +17,8 @@ LAYERS = 3  # convolutions of SEP-G
 
 class Build(Protocol):
     """Makes a model from the number of features, the number of classes, a configuration, the number
-    of replicas (None for a plain model) and how many nodes a graph has on average."""
+    of replicas (None for a plain model) and how many nodes a graph has on average.
+    """
 
     def __call__(
         self, features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
@@ -38,7 +39,7 @@ class System:
         lockstep: whether many of its trainings can run as one model.
         build: makes the model.
         conv: the convolution for which a dataset is prepared; "" for that of the configuration.
-        by_source: whether it takes the rows of its nodes itself (`ReplicaBatch.row_index`), and,
+        row_indexed: whether it takes the rows of its nodes itself (`ReplicaBatch.row_index`), and,
             where only its first convolution is on the nodes, knows that one can stand for several
             (`ReplicaBatch.multiplicity`).
 
@@ -56,7 +57,7 @@ class System:
     lockstep: bool
     build: Build
     conv: str = ""
-    by_source: bool = False
+    row_indexed: bool = False
 
 
 SYSTEMS: dict[str, System] = {}
@@ -73,7 +74,9 @@ def register(system: System) -> System:
 def _sep_g(
     features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
 ) -> nn.Module:
-    from sepool_experiments.layers import SEPG  # here, because this module must not pull torch in
+    from sepool_experiments.models.graphs.sep_g import (
+        SEPG,  # here, because this module must not pull torch in
+    )
 
     return SEPG(
         features,
@@ -159,7 +162,7 @@ for _name, _model, _family, _year in _BASELINES:
             lockstep=True,
             build=_baseline(_model),
             conv="GIN" if _name == "GIN" else "GCN",
-            by_source=True,
+            row_indexed=True,
         )
     )
 register(
@@ -172,6 +175,6 @@ register(
         uses_tree=True,
         lockstep=True,
         build=_sep_g,
-        by_source=True,
+        row_indexed=True,
     )
 )

@@ -109,7 +109,7 @@ class NoWaiting(TorchDispatchMode):
 def test_a_step_can_be_recorded(name):
     store = store_of(random_set(), name)
     ids = torch.tensor(IDS)
-    shape, model = store.shape(ids), build(name, store, len(IDS))
+    shape, model = store.capacity(ids), build(name, store, len(IDS))
     with NoWaiting():
         objective(model, store.batch(ids, shape)).sum().backward()
 
@@ -199,10 +199,10 @@ def test_rows_of_a_table_are_the_rows_of_nodes(name, replicas):
     """A model may be given the rows of its nodes, or a table and where they are in it."""
     graphs, found = random_set(), []
     model = build(name, store_of(graphs, name), replicas)
-    for by_source in (False, True):
-        store = store_of(graphs, name, by_source=by_source)
+    for row_indexed in (False, True):
+        store = store_of(graphs, name, row_indexed=row_indexed)
         batch = batch_of(store, IDS[: replicas or 1])
-        assert (batch.row_index is not None, batch.multiplicity) == (by_source, None)
+        assert (batch.row_index is not None, batch.multiplicity) == (row_indexed, None)
         model.zero_grad()
         loss = objective(model, batch)
         loss.sum().backward()

@@ -30,6 +30,6 @@ def test_padding_changes_no_running_mean():
     means = []
     for spare in (0.0, 0.5):
         model = build("GIN", store)
-        model(store.batch(ids, store.shape(ids, spare)))
+        model(store.batch(ids, store.capacity(ids, spare)))
         means.append(torch.cat([buffer.flatten() for buffer in model.buffers()]))
     torch.testing.assert_close(*means)

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
-from sepool_experiments.layers import Linear  # noqa: E402
+from sepool_experiments.layers.linear import Linear  # noqa: E402
 from sepool_experiments.models.graphs.set2set import look  # noqa: E402
 
 

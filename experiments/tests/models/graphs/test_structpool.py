@@ -9,7 +9,7 @@ pyg = pytest.importorskip("torch_geometric.nn")
 
 from experiments.tests.models.toys import NODES, batch_of, random_set, store_of  # noqa: E402
 
-from sepool_experiments.layers import Linear  # noqa: E402
+from sepool_experiments.layers.linear import Linear  # noqa: E402
 from sepool_experiments.models.graphs.structpool import infer, likeness  # noqa: E402
 from sepool_experiments.models.parts.clusters import Nodes  # noqa: E402
 

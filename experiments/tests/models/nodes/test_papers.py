@@ -62,7 +62,7 @@ def test_dropping_words_is_unbiased():
     layer = InputLinear(WORDS, 4, 0.5, replicas=2000)
     layer.weight.data[:] = layer.weight.data[:1]
     layer.drop.keys = torch.arange(2000)
-    found = layer.product_with(GRAPH.sparse).mean(1)
+    found = layer.sparse_product(GRAPH.sparse).mean(1)
     torch.testing.assert_close(found, DATA.x @ layer.weight[0], atol=0.02, rtol=0)
 
 
@@ -124,7 +124,7 @@ def test_appnp_reaches_its_fixed_point():
 
 
 def test_dropping_edges_is_unbiased():
-    drop, x = Dropout(0.5, kind="edge_dropout"), torch.randn(COUNT, 1, 3).expand(-1, 1000, -1)
+    drop, x = Dropout(0.5, option="edge_dropout"), torch.randn(COUNT, 1, 3).expand(-1, 1000, -1)
     drop.keys = torch.arange(1000)
     found = spread(GRAPH, x.contiguous(), drop).mean(1)
     torch.testing.assert_close(found, GRAPH.smooth(x[:, 0].contiguous()), atol=0.1, rtol=0)

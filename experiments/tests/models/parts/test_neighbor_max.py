@@ -1,4 +1,4 @@
-"""The largest values among neighbours, and its kernels by Triton's interpreter or on a GPU."""
+"""Maxima over neighbours against dense maxima."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sepool_experiments.layers.adjacency import Adjacency  # noqa: E402
-from sepool_experiments.models.parts import neighbor_max as largest  # noqa: E402
 from sepool_experiments.models.parts.neighbor_max import dense_max, sparse_max  # noqa: E402
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def test_largest_of_the_neighbourhood():
@@ -49,39 +46,3 @@ def test_largest_of_sparse_rows():
     weight = torch.randn(9, 3, dtype=torch.float64)
     mine, theirs = (torch.autograd.grad(out, x, weight) for out in (found, expected))
     torch.testing.assert_close(mine, theirs)
-
-
-@pytest.mark.parametrize(("nodes", "width"), [(9, 3), (40, 70)])
-def test_sparse_kernels(nodes, width, monkeypatch):
-    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    kernels = pytest.importorskip("sepool_experiments.kernels.neighbor_max")
-    a, _ = sparse(nodes)
-    x = torch.randint(4, (nodes, width)).float().requires_grad_()
-    above = torch.randn(nodes, width)
-    slopes = torch.autograd.grad(sparse_max(a, x), x, above)
-    moved = Adjacency(a.ptr.to(DEVICE), a.index.to(DEVICE))
-    monkeypatch.setattr(largest, "largest_kernels", kernels)
-    monkeypatch.setattr(largest, "fits_kernels", lambda x: True)
-    there = x.detach().to(DEVICE).requires_grad_()
-    found = torch.autograd.grad(sparse_max(moved, there), there, above.to(DEVICE))
-    torch.testing.assert_close(found[0].cpu(), slopes[0])
-
-
-@pytest.mark.parametrize(("room", "width"), [(5, 3), (20, 70)])
-def test_kernels(room, width):
-    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    kernels = pytest.importorskip("sepool_experiments.kernels.neighbor_max")
-    counts = torch.tensor([room, 0, 2, room - 1])
-    there = torch.arange(room) < counts.unsqueeze(1)
-    x = torch.randint(4, (4, room, width)).float() * there.unsqueeze(2)  # many are equal
-    x.requires_grad_()
-    near = (torch.rand(4, room, room) < 0.3) & there.unsqueeze(1) & there.unsqueeze(2)
-    near = near | torch.eye(room, dtype=torch.bool)
-    above = torch.randn(4, room, width)
-    expected = dense_max(x, near, there, int(there.sum()) + 3)
-    slopes = torch.autograd.grad(expected, x, above)[0]
-    state = [tensor.to(DEVICE) for tensor in (x.detach(), near, counts)]
-    best, times = kernels.largest(*state)
-    assert torch.equal(best.cpu(), expected)
-    found = kernels.gradient(*state, best, times, above.to(DEVICE))
-    torch.testing.assert_close(found.cpu(), slopes)

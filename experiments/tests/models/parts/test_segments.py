@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
-from sepool_experiments.models.parts.segments import Blocks, block_size, rank_in_graph  # noqa: E402
+from sepool_experiments.models.parts.segments import Blocks, block_size  # noqa: E402
 
 PTR = torch.tensor([0, 3, 3, 10, 11])
 GRAPH = torch.tensor([0] * 3 + [2] * 7 + [3])
@@ -31,18 +31,3 @@ def test_gradients():
 
 def test_blocks_hold_the_average_graph():
     assert [block_size(n) for n in (1, 16, 17, 40, 300)] == [16, 16, 32, 64, 128]
-
-
-def test_kernel_ranks_as_a_sort_does():
-    pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-    kernels = pytest.importorskip("sepool_experiments.kernels.ranks")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    ptr = torch.tensor([0, 3, 3, 10, 11, 80])
-    graph = torch.repeat_interleave(ptr.diff())
-    score = torch.randint(-9, 9, (80,)) / 4  # some are equal
-    score[[4, 20]], score[[30, 60]], score[[31, 61]] = -0.0, torch.nan, torch.inf
-    score[[32, 62]] = -torch.inf
-    expected = rank_in_graph(score, ptr, graph)
-    found = kernels.rank_in_graph(*(tensor.to(device) for tensor in (score, ptr, graph)))
-    for mine, wanted in zip(found, expected, strict=True):
-        assert torch.equal(mine.cpu(), wanted)

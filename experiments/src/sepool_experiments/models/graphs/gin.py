@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from sepool_experiments.layers import convs
 from sepool_experiments.layers.feature_table import Features
 from sepool_experiments.layers.norm import NodeNorm
-from sepool_experiments.layers.ops import rows_at
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import rows_at
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, apply, real_graphs
 
 
@@ -40,7 +40,7 @@ class GIN(GraphModel):
         for i, conv in enumerate(self.convs):
             assert isinstance(conv, convs.GIN)
             if i or not batch.aggregated:
-                x, source = conv.gather(rows_at(x, source), batch.operators[0]), None
+                x, source = conv.aggregate(rows_at(x, source), batch.operators[0]), None
             x, source = apply(conv.first, x, batch, source=source), None
             x = self.norms[2 * i](x, times)
             hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times)

@@ -7,7 +7,8 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from sepool_experiments.layers import Linear, convs
+from sepool_experiments.layers import convs
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.softmax import segment_softmax
 from sepool_experiments.models.graphs.model import FlatModel, apply, rows, side_by_side
@@ -45,7 +46,7 @@ class GMT(FlatModel):
         x = apply(self.narrow, side_by_side(self.convolve(batch)), batch, relu=True)
         assert isinstance(pool.key, convs.GCN)
         assert isinstance(pool.value, convs.GCN)
-        seen = pool.key.gather(x, batch.operators[0])
+        seen = pool.key.aggregate(x, batch.operators[0])
         keys, values = (apply(conv.linear, seen, batch) for conv in (pool.key, pool.value))
         query = pool.query(seeds.flatten(0, 1)).view(*seeds.shape[:2], HEADS, -1)
         keys = keys.view(len(seeds), -1, HEADS, query.size(3))

@@ -8,14 +8,15 @@ from math import ceil
 import torch
 from torch import Tensor, nn
 
-from sepool_experiments.layers import Linear, convs
-from sepool_experiments.layers.conv_base import Prepared
+from sepool_experiments.layers import convs
+from sepool_experiments.layers.conv_base import Operator
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.feature_table import Features
-from sepool_experiments.layers.layers import layers_rows
-from sepool_experiments.layers.ops import rows_at
+from sepool_experiments.layers.linear import Linear
+from sepool_experiments.layers.linear_chain import linear_chain
+from sepool_experiments.layers.pooling import readout
 from sepool_experiments.layers.replica_batch import ReplicaBatch
-from sepool_experiments.layers.sep_pooling import read_out
+from sepool_experiments.layers.segments import rows_at
 
 LAYERS, RATIO = 3, 0.25
 
@@ -32,7 +33,7 @@ class GraphModel(nn.Module, ABC):
         dropout: the share dropped after each hidden layer of the perceptron.
         readout: how nodes become one vector, "sum" or "mean"; None for what is usual in the system.
         input_link: whether the classifier also sees the sum of the input features.
-        replicas: how many models to hold side by side (see `sepool_experiments.layers.Linear`); None for one.
+        replicas: how many models to hold side by side (see `Linear`); None for one.
 
     Attributes:
         auxiliary: what the last step of training adds to the loss, one value a replica, or None.
@@ -109,7 +110,7 @@ class GraphModel(nn.Module, ABC):
 
     def read(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
         """The sum or mean over the nodes of every graph."""
-        return read_out(x, batch.levels, 0, self.readout)
+        return readout(x, batch.levels, 0, self.readout)
 
     def __repr__(self) -> str:
         replicas = "" if self.replicas is None else f", replicas={self.replicas}"
@@ -142,11 +143,11 @@ def start(conv: nn.Module, batch: ReplicaBatch, relu: bool) -> Tensor:
     return out.relu() if relu else out
 
 
-def go_on(conv: nn.Module, x: Tensor, batch: ReplicaBatch, graph: Prepared | None = None) -> Tensor:
+def go_on(conv: nn.Module, x: Tensor, batch: ReplicaBatch, graph: Operator | None = None) -> Tensor:
     """The ReLU of another convolution, along all edges or those of another graph."""
     assert isinstance(conv, convs.GCN)
     graph = batch.operators[0] if graph is None else graph
-    return apply(conv.linear, conv.gather(x, graph), batch, relu=True)
+    return apply(conv.linear, conv.aggregate(x, graph), batch, relu=True)
 
 
 def apply(
@@ -165,7 +166,7 @@ def apply(
     if not batch.num_valid or weight.dim() == 2 or bias is None:
         out: Tensor = layer(rows_at(x, source))
         return out.relu() if relu else out
-    return layers_rows(x, [(weight, bias)], batch.num_valid[0], source, relu)
+    return linear_chain(x, [(weight, bias)], batch.num_valid[0], source, relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from sepool_experiments.layers.conv_base import Prepared
+from sepool_experiments.layers.conv_base import Operator
 from sepool_experiments.models.parts.selection import DropModel
 
 
@@ -19,7 +19,7 @@ class SAGPoolH(DropModel):
         """A convolution to one channel."""
         return self.gcn(self.hidden, 1)
 
-    def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
+    def score(self, layer: nn.Module, x: Tensor, graph: Operator) -> Tensor:
         """What it gives."""
         out: Tensor = layer(x, graph)
         return out.squeeze(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sepool_experiments.layers import Linear
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.models.graphs.model import FlatModel, apply, side_by_side
 from sepool_experiments.models.parts.set2set_attention import recall, remember

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sepool_experiments.layers import Linear
-from sepool_experiments.layers.adjacency import Adjacency, attend, dot_ends
-from sepool_experiments.layers.ops import pool_sum, unpool
+from sepool_experiments.layers.adjacency import Adjacency, edge_dot, weighted_propagate
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import pool_sum, unpool
 from sepool_experiments.models.graphs.model import LAYERS, GraphModel, go_on, start
 from sepool_experiments.models.parts.clusters import Nodes, convolve, readout_clusters
 from sepool_experiments.models.parts.dense import TINY
@@ -55,7 +55,7 @@ def likeness(x: Tensor, a: Adjacency, apart: Tensor) -> Tensor:
 
     ``x`` is not negative; ``apart`` is 0 for entries that are no edges.
     """
-    product = (dot_ends(a, x) * apart).unsqueeze(1)
+    product = (edge_dot(a, x) * apart).unsqueeze(1)
     total = unpool(pool_sum(product, a.ptr, a.row), a.ptr, a.row)
     return (product / total.clamp(min=TINY)).squeeze(1)
 
@@ -80,6 +80,6 @@ def infer(
     turned = alike.detach()[a.transpose()[2]]
     q = low.softmax(2)
     for _ in range(rounds):
-        seen = attend(a, q.flatten(0, 1), alike, turned).view_as(q)
+        seen = weighted_propagate(a, q.flatten(0, 1), alike, turned).view_as(q)
         q = torch.baddbmm(low, seen, c, alpha=-1).softmax(2)
     return q.flatten(0, 1)

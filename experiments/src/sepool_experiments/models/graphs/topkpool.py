@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from sepool_experiments.layers import Linear
-from sepool_experiments.layers.conv_base import Prepared
+from sepool_experiments.layers.conv_base import Operator
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.models.parts.selection import DropModel
 
 
@@ -20,7 +20,7 @@ class TopKPool(DropModel):
         """The direction."""
         return self.linear(self.hidden, 1, bias=False)
 
-    def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
+    def score(self, layer: nn.Module, x: Tensor, graph: Operator) -> Tensor:
         """How far every node lies along it."""
         return along(layer, x)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from sepool_experiments.layers.adjacency import attend
+from sepool_experiments.layers.adjacency import weighted_propagate
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeModel
 
@@ -51,7 +51,7 @@ class APPNP(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        x = self.first.product_with(graph.sparse).relu()
+        x = self.first.sparse_product(graph.sparse).relu()
         start: Tensor = self.last(self.drop(x))
         z = start
         for drop in self.edge_drops:
@@ -67,6 +67,6 @@ def spread(graph: NodeGraph, x: Tensor, drop: Dropout) -> Tensor:
         return a.propagate(x)
     assert a.weight is not None
     if x.dim() == 2:
-        return attend(a, x, drop(a.weight.unsqueeze(1)).squeeze(1))
+        return weighted_propagate(a, x, drop(a.weight.unsqueeze(1)).squeeze(1))
     weight = a.weight.view(-1, 1, 1).expand(-1, x.size(1), -1)
-    return attend(a, x, drop(weight).squeeze(-1))
+    return weighted_propagate(a, x, drop(weight).squeeze(-1))

@@ -52,7 +52,7 @@ class DGI(NodeModel):
 
     def scores(self, graph: NodeGraph) -> tuple[Tensor, Tensor]:
         """The discriminator's logits of the nodes, and of those with shuffled features."""
-        x = self.first.product_with(graph.sparse)
+        x = self.first.sparse_product(graph.sparse)
         here, shuffled = self.encode(x, graph), self.encode(self.shuffle(x), graph)
         summary = self.bilinear(here.mean(0, keepdim=True).sigmoid())
         return (here * summary).sum(-1), (shuffled * summary).sum(-1)
@@ -64,7 +64,7 @@ class DGI(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """What was learned of every node."""
-        return self.encode(self.first.product_with(graph.sparse), graph)
+        return self.encode(self.first.sparse_product(graph.sparse), graph)
 
 
 class Probe(NodeModel):

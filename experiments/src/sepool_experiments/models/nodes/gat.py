@@ -6,11 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sepool_experiments.layers.adjacency import Adjacency, attend, edge_softmax
-from sepool_experiments.layers.attention import SLOPE
+from sepool_experiments.layers.adjacency import Adjacency, edge_softmax, weighted_propagate
+from sepool_experiments.layers.attention import NEGATIVE_SLOPE
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.linear import Linear
-from sepool_experiments.layers.ops import unpool
+from sepool_experiments.layers.segments import unpool
 from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeModel
 
 
@@ -56,9 +56,9 @@ class Attention(nn.Module):
         ptr, _, order = a.transpose()
         seen = unpool(scores[0].flatten(1), ptr, a.index, order)
         own = unpool(scores[1].flatten(1), a.ptr, a.row)
-        share = edge_softmax(a, F.leaky_relu(seen + own, SLOPE))
+        share = edge_softmax(a, F.leaky_relu(seen + own, NEGATIVE_SLOPE))
         share = self.drop(share.view(-1, *x.shape[1:-1], self.heads)).flatten(1)
-        found = attend(a, apart.reshape(len(x), -1, self.width), share)
+        found = weighted_propagate(a, apart.reshape(len(x), -1, self.width), share)
         found = found.view(*x.shape[:-1], self.heads, self.width)
         return (found.flatten(-2) if self.concat else found.mean(-2)) + self.bias
 
@@ -105,6 +105,6 @@ class GAT(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        x = F.elu(self.attention(self.first.product_with(graph.sparse), graph.adjacency))
+        x = F.elu(self.attention(self.first.sparse_product(graph.sparse), graph.adjacency))
         logits: Tensor = self.attention_again(self.last(self.drop(x)), graph.adjacency)
         return logits

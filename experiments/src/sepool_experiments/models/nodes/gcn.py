@@ -42,7 +42,7 @@ class GCN(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        x = self.first.shift(graph.smooth(self.first.product_with(graph.sparse)))
+        x = self.first.shift(graph.smooth(self.first.sparse_product(graph.sparse)))
         for drop, layer in zip(self.drops, self.others, strict=True):
             assert isinstance(layer, Linear)
             x = layer.shift(graph.smooth(layer.product(drop(x.relu()))))

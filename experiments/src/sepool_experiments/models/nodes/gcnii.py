@@ -54,7 +54,7 @@ class GCNII(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        start = self.first.shift(self.first.product_with(graph.sparse)).relu()
+        start = self.first.shift(self.first.sparse_product(graph.sparse)).relu()
         x = start
         for drop, conv, share in zip(self.drops, self.convs, self.shares, strict=False):
             assert isinstance(conv, Linear)

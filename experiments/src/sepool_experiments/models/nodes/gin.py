@@ -41,7 +41,7 @@ class GIN(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        seen = self.first.product_with(graph.sparse)
+        seen = self.first.sparse_product(graph.sparse)
         seen = self.first.shift(seen + graph.plain.propagate(seen))  # (X + A X) W + b
         x = self.drop(self.second(seen.relu()).relu())
         logits: Tensor = self.last(x, self.last.prepare(graph.plain))

@@ -95,7 +95,7 @@ class GUNets(NodeModel):
         first_drop, last_drop = self.edge_drops
         assert isinstance(first_drop, Dropout)
         assert isinstance(last_drop, Dropout)
-        x = spread(base, self.first.product_with(base.sparse), first_drop)
+        x = spread(base, self.first.sparse_product(base.sparse), first_drop)
         x = self.first.shift(x).relu().transpose(0, 1)  # from here on (R, nodes, width)
         seen, places, adjacency = [x], [], None
         graphs: list[Tensor] = []

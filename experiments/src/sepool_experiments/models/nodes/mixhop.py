@@ -52,7 +52,7 @@ class MixHop(NodeModel):
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""
-        x = self.norm(mix_powers(graph, self.first.product_with(graph.sparse))).relu()
+        x = self.norm(mix_powers(graph, self.first.sparse_product(graph.sparse))).relu()
         x = mix_powers(graph, self.last.product(self.drop(x)))
         parts = x.view(*x.shape[:-1], len(POWERS), -1)
         return (parts * self.share.softmax(-1).unsqueeze(-1)).sum(-2)

@@ -14,7 +14,7 @@ from sepool.pyg.hierarchy import SYMMETRIC
 from sepool_experiments.layers.adjacency import Adjacency, sparse_product
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.linear import Linear
-from sepool_experiments.layers.ops import pool_sum, unpool
+from sepool_experiments.layers.segments import pool_sum, unpool
 
 
 class Sparse(NamedTuple):
@@ -26,8 +26,8 @@ class Sparse(NamedTuple):
     value: Tensor
     col_ptr: Tensor
     order: Tensor
-    turned_row: Tensor
-    turned_value: Tensor
+    t_row: Tensor
+    t_value: Tensor
 
     @classmethod
     def of(cls, x: Tensor) -> Sparse:
@@ -40,8 +40,8 @@ class Sparse(NamedTuple):
 
     def matmul(self, dense: Tensor) -> Tensor:
         """The product with a table, one row a column of this matrix; for rows of any shape."""
-        turned = self.col_ptr, self.turned_row, self.turned_value
-        return sparse_product(dense, self.ptr, self.col, self.value, *turned)
+        transpose = self.col_ptr, self.t_row, self.t_value
+        return sparse_product(dense, self.ptr, self.col, self.value, *transpose)
 
     def matmul_with(self, value: Tensor, dense: Tensor) -> Tensor:
         """The same with other values, which may differ from replica to replica."""
@@ -149,13 +149,13 @@ class InputLinear(Linear):
         super().__init__(in_channels, out_channels, bias, replicas)
         self.drop = Dropout(rate, salt, "input_dropout")
 
-    def product_with(self, x: Sparse) -> Tensor:
+    def sparse_product(self, x: Sparse) -> Tensor:
         """``dropout(X) W``."""
-        return product_with(self, x, self.drop)
+        return sparse_linear(self, x, self.drop)
 
 
-def product_with(layer: Linear, x: Sparse, drop: Dropout | None = None) -> Tensor:
-    """``dropout(X) W``, without the bias, for features that all replicas share."""
+def sparse_linear(layer: Linear, x: Sparse, drop: Dropout | None = None) -> Tensor:
+    """Return ``dropout(X) W`` without the bias, for features shared by all replicas."""
     weight = layer.weight  # one row a feature, or for replicas one table a feature
     table = weight if weight.dim() == 2 else weight.transpose(0, 1).contiguous()
     if drop is None or not drop.training or (not isinstance(drop.rate, Tensor) and not drop.rate):

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from sepool_experiments.layers import convs
-from sepool_experiments.layers.ops import pool_sum, segment_sum
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import pool_sum, segment_sum
 from sepool_experiments.models.parts.dense import normalise
 from sepool_experiments.models.parts.segments import Blocks, block_size
 
@@ -78,7 +78,7 @@ def gather(x: Tensor, adjacency: Tensor) -> Tensor:
 def combine(conv: nn.Module, gathered: Tensor) -> Tensor:
     """What one makes of it."""
     assert isinstance(conv, convs.GCN)
-    return conv.combine(gathered.flatten(0, 1)).view(*gathered.shape[:2], -1)
+    return conv.update(gathered.flatten(0, 1)).view(*gathered.shape[:2], -1)
 
 
 def trace(matrices: Tensor) -> Tensor:

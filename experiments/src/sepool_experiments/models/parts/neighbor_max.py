@@ -10,10 +10,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.gpu import load_kernels
-from sepool_experiments.layers.ops import fits_kernels, segment_max, segment_sum, take_rows
-
-largest_kernels = load_kernels("sepool_experiments.kernels.neighbor_max")
+from sepool_experiments.layers.segments import segment_max, segment_sum, take_rows
 
 
 def sparse_max(a: Adjacency, x: Tensor) -> Tensor:
@@ -31,8 +28,6 @@ def sparse_max(a: Adjacency, x: Tensor) -> Tensor:
 
 
 class _SparseMax(Function):
-    """By our kernels no row is made for an entry."""
-
     @staticmethod
     def forward(ctx: Any, x: Tensor, ptr: Tensor, index: Tensor, *rest: Tensor) -> Tensor:
         best = segment_max(x, ptr, index)
@@ -42,14 +37,10 @@ class _SparseMax(Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, best, ptr, index, row, turned, col, order = ctx.saved_tensors
-        if largest_kernels is not None and fits_kernels(x):
-            times = largest_kernels.hits(best, x, ptr, index)
-            to_x = largest_kernels.hits(x, best, turned, col, grad / times.clamp(min=1))
-        else:
-            reached = (x.index_select(0, index) == best.index_select(0, row)).to(x.dtype)
-            share = grad / segment_sum(reached, ptr).clamp(min=1)
-            to_x = segment_sum(reached * share.index_select(0, row), turned, order)
+        x, best, ptr, index, row, turned, _col, order = ctx.saved_tensors
+        reached = (x.index_select(0, index) == best.index_select(0, row)).to(x.dtype)
+        share = grad / segment_sum(reached, ptr).clamp(min=1)
+        to_x = segment_sum(reached * share.index_select(0, row), turned, order)
         return to_x, *[None] * 6
 
 
@@ -65,9 +56,6 @@ def dense_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
         there: which nodes exist, ``(graphs, room)``; the first ones of every graph.
         most: how many exist at most.
     """
-    if largest_kernels is not None and fits_kernels(x):
-        found: Tensor = _Largest.apply(x, near, there.sum(1))  # type: ignore[no-untyped-call]
-        return found
     graphs, room = there.shape
     flat, slots = there.flatten(), torch.arange(graphs * room, device=x.device)
     place = (flat.cumsum(0) - 1).masked_fill(~flat, most)
@@ -78,23 +66,6 @@ def dense_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
         x, near.flatten(0, 1).index_select(0, source), source, place, ptr
     )
     return largest
-
-
-class _Largest(Function):
-    """By our kernels."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, near: Tensor, counts: Tensor) -> Tensor:
-        x, near = x.contiguous(), near.contiguous()
-        best: Tensor
-        best, times = largest_kernels.largest(x, near, counts)
-        ctx.save_for_backward(x, near, counts, best, times)
-        return best
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return largest_kernels.gradient(*ctx.saved_tensors, grad), None, None
 
 
 class _DenseMax(Function):

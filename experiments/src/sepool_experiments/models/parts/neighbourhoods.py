@@ -13,11 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sepool_experiments.layers import Linear
-from sepool_experiments.layers.adjacency import Adjacency, attend
-from sepool_experiments.layers.attention import SLOPE
-from sepool_experiments.layers.ops import unpool
+from sepool_experiments.layers.adjacency import Adjacency, weighted_propagate
+from sepool_experiments.layers.attention import NEGATIVE_SLOPE
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import unpool
 from sepool_experiments.layers.softmax import segment_softmax
 from sepool_experiments.models.graphs.model import RATIO, rows
 from sepool_experiments.models.parts.neighbor_max import dense_max, sparse_max
@@ -82,10 +82,10 @@ def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor,
     there, (turned, _, twin) = a.weight, a.transpose()
     best = sparse_max(a, x)
     asked = unpool(pool.target(pool.query(best)), a.ptr, a.row)
-    score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), SLOPE)
+    score = F.leaky_relu(asked + unpool(pool.source(x), turned, a.index, twin), NEGATIVE_SLOPE)
     score = score * there.unsqueeze(1)  # what is no entry must not grow beyond all bounds
     share = segment_softmax(score, a.ptr, a.row).squeeze(1) * there
-    x = attend(a, x, share)
+    x = weighted_propagate(a, x, share)
     fit = a.propagate(pool.near(x)) - a.degree().unsqueeze(1) * pool.centre(x) + pool.own(x)
     return x, share, fit.squeeze(1)
 
@@ -114,7 +114,7 @@ def pool_dense(pool: Fitness, before: Kept) -> Kept:
     looped = a + torch.eye(a.size(1), device=a.device)
     near = looped > 0
     asked = rows(pool.target, rows(pool.query, dense_max(x, near, there, most)))
-    score = F.leaky_relu(asked + rows(pool.source, x).transpose(1, 2), SLOPE)
+    score = F.leaky_relu(asked + rows(pool.source, x).transpose(1, 2), NEGATIVE_SLOPE)
     share = score.masked_fill(~near, -torch.inf).softmax(2)
     x, ones = share @ x, near.to(x.dtype)
     fit = ones @ rows(pool.near, x) - ones.sum(2, keepdim=True) * rows(pool.centre, x)

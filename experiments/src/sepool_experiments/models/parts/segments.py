@@ -13,10 +13,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool.pyg.hierarchy import repeat_each
-from sepool_experiments.layers.gpu import load_kernels
-from sepool_experiments.layers.ops import fits_kernels, pool_sum, take_or_zero
-
-rank_kernels = load_kernels("sepool_experiments.kernels.ranks")
+from sepool_experiments.layers.segments import pool_sum, take_or_zero
 
 
 def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Tensor]:
@@ -27,9 +24,6 @@ def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Te
         >>> rank_in_graph(score, ptr, torch.tensor([0, 0, 1]))
         (tensor([1, 0, 2]), tensor([1, 0, 0]))
     """
-    if rank_kernels is not None and fits_kernels(score):
-        found: tuple[Tensor, Tensor] = rank_kernels.rank_in_graph(score.detach(), ptr, graph)
-        return found
     order = score.detach().argsort(descending=True, stable=True)
     order = order.index_select(0, graph.index_select(0, order).argsort(stable=True))
     places = torch.arange(len(score), device=score.device)

@@ -7,21 +7,17 @@ replicas can run in lockstep and a step can be recorded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import Function
 
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.conv_base import Prepared
-from sepool_experiments.layers.gpu import load_kernels
-from sepool_experiments.layers.ops import fits_kernels, segment_sum
+from sepool_experiments.layers.conv_base import Operator
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import segment_sum
 from sepool_experiments.models.graphs.model import LAYERS, RATIO, GraphModel, go_on, start
 from sepool_experiments.models.parts.segments import rank_in_graph
-
-selection_kernels = load_kernels("sepool_experiments.kernels.selection")
 
 
 class Kept(NamedTuple):
@@ -47,18 +43,16 @@ def top_nodes(score: Tensor, before: Kept | None, ptr: Tensor, graph: Tensor) ->
     return Kept(rank < kept.index_select(0, graph), kept)
 
 
-def between(a: Adjacency, nodes: Tensor) -> Prepared:
+def between(a: Adjacency, nodes: Tensor) -> Operator:
     """What a graph convolution needs of the graph between some nodes.
 
     The adjacency is that of a batch prepared for `sepool_experiments.layers.convs.GCN`, a loop at every node.
     """
     row = a.row
-    if _has_kernel(a.weight):
-        return Prepared(a.weighted(selection_kernels.between(a.weight, a.ptr, row, a.index, nodes)))
     there = nodes.float()
     weight = there.index_select(0, row) * there.index_select(0, a.index) * (a.weight != 0)
     scale = segment_sum(weight.unsqueeze(1), a.ptr).squeeze(1).clamp_(min=1).rsqrt_()
-    return Prepared(
+    return Operator(
         a.weighted(weight * scale.index_select(0, row) * scale.index_select(0, a.index))
     )
 
@@ -71,32 +65,7 @@ def gate(x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
         tensor([[1.],
                 [0.]])
     """
-    if _has_kernel(x):
-        gated: Tensor = _Gate.apply(x, score, nodes)  # type: ignore[no-untyped-call]
-        return gated
     return x * (score.tanh() * nodes).unsqueeze(1)
-
-
-class _Gate(Function):
-    """By our kernels: one launch, and one for both gradients."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
-        x, score = x.contiguous(), score.contiguous()
-        ctx.save_for_backward(x, score, nodes)
-        gated: Tensor = selection_kernels.gate(x, score, nodes)
-        return gated
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return *selection_kernels.gate_gradient(*ctx.saved_tensors, grad.contiguous()), None
-
-
-def _has_kernel(x: Tensor | None) -> bool:
-    if selection_kernels is None or x is None:
-        return False
-    return fits_kernels(x)
 
 
 class DropModel(GraphModel):
@@ -113,7 +82,7 @@ class DropModel(GraphModel):
         """A layer that gives every node a number."""
 
     @abstractmethod
-    def score(self, layer: nn.Module, x: Tensor, graph: Prepared) -> Tensor:
+    def score(self, layer: nn.Module, x: Tensor, graph: Operator) -> Tensor:
         """The number of every node."""
 
     def embed(self, batch: ReplicaBatch) -> Tensor:

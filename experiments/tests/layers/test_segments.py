@@ -1,4 +1,4 @@
-"""Sorted sums against plain loops and dense matrices."""
+"""Segment sums and adjacencies against loops and dense matrices."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from experiments.tests.layers.graphs import (  # noqa: E402
     random_graph,
 )
 
-from sepool.nn.adjacency import (  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy  # noqa: E402
+from sepool_experiments.layers.adjacency import (  # noqa: E402
     Adjacency,
-    attend,
-    dot_ends,
+    edge_dot,
     edge_softmax,
     pooled_adjacency,
+    weighted_propagate,
 )
-from sepool.nn.ops import (  # noqa: E402
+from sepool_experiments.layers.segments import (  # noqa: E402
+    as_factor,
     pool_along,
     pool_max,
     pool_relu,
     pool_sum,
-    rows_like,
     segment_max,
     segment_sum,
     unpool,
 )
-from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy  # noqa: E402
 
 # Clusters of 2, 0, 3 and 1 members.
 PTR = torch.tensor([0, 2, 2, 5, 6])
 ASSIGNMENT = torch.tensor([2, 0, 2, 3, 0, 2])
 ORDER = torch.tensor([1, 4, 0, 2, 5, 3])
-KINDS = [
+LAYOUTS = [
     ({}, SORTED),
     ({"shuffled": True}, SYMMETRIC),
     ({"weighted": True}, SORTED),
@@ -47,9 +47,9 @@ KINDS = [
 ]
 
 
-def adjacency_of(graph, kind):
+def adjacency_of(graph, layout):
     weight = graph.edge_weight.double() if "edge_weight" in graph else None
-    return Adjacency.from_edges(graph.edge_index, weight, graph.num_nodes, kind)
+    return Adjacency.from_edges(graph.edge_index, weight, graph.num_nodes, layout)
 
 
 def doubles(*shape):
@@ -57,8 +57,7 @@ def doubles(*shape):
 
 
 @pytest.mark.parametrize("used", ["both", "rows", "sums"])
-def test_pooling_along(used):
-    """The rows to go on with and their sums, with the gradients of both or of one."""
+def test_pool_along_adds_both_gradients(used):
     x = doubles(6, 3)
     ptr, assignment = torch.tensor([0, 2, 2, 6]), torch.tensor([0, 0, 2, 2, 2, 2])
     rows, sums = pool_along(x, ptr, assignment)
@@ -70,24 +69,24 @@ def test_pooling_along(used):
         parts = {"rows": rows.pow(3).sum(), "sums": sums.pow(2).sum()}
         return sum(parts.values()) if used == "both" else parts[used]
 
-    found, wanted = (
+    actual, reference = (
         torch.autograd.grad(loss(*both), x)[0] for both in ((rows, sums), (x, expected))
     )
-    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(actual, reference)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1,)], ids=str)
-def test_segments(shape):
+def test_segment_sum_and_max_equal_loops(shape):
     x = torch.randn(6, *shape)
-    found, largest = segment_sum(x, PTR, ORDER), segment_max(x, PTR, ORDER)
+    actual, largest = segment_sum(x, PTR, ORDER), segment_max(x, PTR, ORDER)
     for cluster in range(4):
         members = x[cluster == ASSIGNMENT]
-        torch.testing.assert_close(found[cluster], members.sum(0))
+        torch.testing.assert_close(actual[cluster], members.sum(0))
         if len(members):
             assert torch.equal(largest[cluster], members.amax(0))
 
 
-def test_gradcheck_of_pooling():
+def test_pooling_passes_gradcheck_twice():
     x, p = doubles(6, 2), doubles(4, 2)
     assert torch.autograd.gradcheck(lambda x: pool_sum(x, PTR, ASSIGNMENT, ORDER), x)
     assert torch.autograd.gradcheck(lambda p: unpool(p, PTR, ASSIGNMENT, ORDER), p)
@@ -97,40 +96,39 @@ def test_gradcheck_of_pooling():
     assert torch.autograd.gradgradcheck(lambda p: unpool(p, PTR, ASSIGNMENT, ORDER), p)
 
 
-def test_the_largest_is_one_of_the_members():
-    """Also where many share it, and where it is no finite number."""
+def test_pool_max_ties_infinities_and_nans_equal_amax():
     ptr, assignment = torch.tensor([0, 7, 9, 11, 13]), torch.tensor([0] * 7 + [1, 1, 2, 2, 3, 3])
     inf, nan = float("inf"), float("nan")
     x = torch.tensor([0.1] * 7 + [-inf, -inf, -inf, 2.0, nan, 1.0])
-    found = pool_max(x.unsqueeze(1), ptr, assignment).flatten()
-    wanted = torch.stack([part.amax() for part in x.split(ptr.diff().tolist())])
-    assert torch.equal(found[:3], wanted[:3])
-    assert found[3].isnan()
-    assert wanted[3].isnan()
+    actual = pool_max(x.unsqueeze(1), ptr, assignment).flatten()
+    expected = torch.stack([part.amax() for part in x.split(ptr.diff().tolist())])
+    assert torch.equal(actual[:3], expected[:3])
+    assert actual[3].isnan()
+    assert expected[3].isnan()
 
 
-@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
-def test_pooling_of_the_positive_part(shape, counted):
+def test_pool_relu_equals_relu_then_sum(shape, weighted):
     x = torch.randn(6, *shape, requires_grad=True)
-    if counted:  # rows that stand for several nodes are sorted
-        times, assignment = torch.randint(1, 4, (6,)).float(), ASSIGNMENT.sort().values
-        wanted = pool_sum(x.relu() * rows_like(times, x), PTR, assignment)
-        found = pool_relu(x, PTR, assignment, times=times)
+    if weighted:  # these rows are sorted by cluster
+        weight, assignment = torch.randint(1, 4, (6,)).float(), ASSIGNMENT.sort().values
+        expected = pool_sum(x.relu() * as_factor(weight, x), PTR, assignment)
+        actual = pool_relu(x, PTR, assignment, row_weight=weight)
     else:
-        wanted = pool_sum(x.relu(), PTR, ASSIGNMENT, ORDER)
-        found = pool_relu(x, PTR, ASSIGNMENT, ORDER)
-    torch.testing.assert_close(found, wanted)
-    cotangent = torch.randn_like(wanted)
+        expected = pool_sum(x.relu(), PTR, ASSIGNMENT, ORDER)
+        actual = pool_relu(x, PTR, ASSIGNMENT, ORDER)
+    torch.testing.assert_close(actual, expected)
+    cotangent = torch.randn_like(expected)
     torch.testing.assert_close(
-        torch.autograd.grad(found, x, cotangent), torch.autograd.grad(wanted, x, cotangent)
+        torch.autograd.grad(actual, x, cotangent), torch.autograd.grad(expected, x, cotangent)
     )
 
 
-@pytest.mark.parametrize(("options", "kind"), KINDS, ids=str)
-def test_propagation(options, kind):
+@pytest.mark.parametrize(("options", "layout"), LAYOUTS, ids=str)
+def test_propagate_equals_dense_product(options, layout):
     graph = random_graph(12, 0, **options)
-    a, dense = adjacency_of(graph, kind), dense_adjacency(graph)
+    a, dense = adjacency_of(graph, layout), dense_adjacency(graph)
     x = doubles(12, 3)
     torch.testing.assert_close(a @ x, dense.t() @ x)
     torch.testing.assert_close(a.degree().double(), dense.sum(0))
@@ -140,60 +138,60 @@ def test_propagation(options, kind):
     torch.testing.assert_close((a @ wide)[:, 1], dense.t() @ wide[:, 1])
 
 
-@pytest.mark.parametrize(("options", "kind"), KINDS, ids=str)
-def test_attention(options, kind):
+@pytest.mark.parametrize(("options", "layout"), LAYOUTS, ids=str)
+def test_weighted_propagate_equals_dense_product(options, layout):
     graph = random_graph(8, 1, **options)
-    a = adjacency_of(graph, kind)
+    a = adjacency_of(graph, layout)
     x, weight = doubles(8, 3), doubles(len(a.index))
     matrix = torch.zeros(8, 8, dtype=torch.float64).index_put((a.row, a.index), weight)
-    torch.testing.assert_close(attend(a, x, weight), matrix @ x)
-    assert torch.autograd.gradcheck(lambda x, w: attend(a, x, w), (x, weight))
+    torch.testing.assert_close(weighted_propagate(a, x, weight), matrix @ x)
+    assert torch.autograd.gradcheck(lambda x, w: weighted_propagate(a, x, w), (x, weight))
     weights, tables = doubles(len(a.index), 2), doubles(8, 2, 3)
-    found = attend(a, tables, weights)
-    torch.testing.assert_close(found[:, 0], attend(a, tables[:, 0], weights[:, 0]))
-    assert torch.autograd.gradcheck(lambda x, w: attend(a, x, w), (tables, weights))
+    actual = weighted_propagate(a, tables, weights)
+    torch.testing.assert_close(actual[:, 0], weighted_propagate(a, tables[:, 0], weights[:, 0]))
+    assert torch.autograd.gradcheck(lambda x, w: weighted_propagate(a, x, w), (tables, weights))
 
 
-@pytest.mark.parametrize(("options", "kind"), KINDS, ids=str)
-def test_products_of_ends(options, kind):
-    a = adjacency_of(random_graph(8, 1, **options), kind)
+@pytest.mark.parametrize(("options", "layout"), LAYOUTS, ids=str)
+def test_edge_dot_equals_gram_matrix(options, layout):
+    a = adjacency_of(random_graph(8, 1, **options), layout)
     x = doubles(8, 3)
-    torch.testing.assert_close(dot_ends(a, x), (x @ x.t())[a.row, a.index])
-    assert torch.autograd.gradcheck(lambda x: dot_ends(a, x), x)
+    torch.testing.assert_close(edge_dot(a, x), (x @ x.t())[a.row, a.index])
+    assert torch.autograd.gradcheck(lambda x: edge_dot(a, x), x)
 
 
-def test_weights_that_want_a_gradient_get_one():
+def test_propagate_differentiates_learned_weights():
     graph = random_graph(8, 1)
     a = adjacency_of(graph, SORTED)
     x, weight = doubles(8, 3), doubles(len(a.index))
     assert torch.autograd.gradcheck(lambda x, w: a.weighted(w).propagate(x), (x, weight))
 
 
-def test_softmax_over_rows():
+def test_edge_softmax_equals_softmax_of_rows():
     a = adjacency_of(random_graph(8, 2), SORTED)
     score = doubles(len(a.index))
-    found = edge_softmax(a, score)
+    actual = edge_softmax(a, score)
     for node in range(8):
-        torch.testing.assert_close(found[a.row == node], score[a.row == node].softmax(0))
+        torch.testing.assert_close(actual[a.row == node], score[a.row == node].softmax(0))
     assert torch.autograd.gradcheck(lambda s: edge_softmax(a, s), score)
-    torch.testing.assert_close(edge_softmax(a, score + 1000), found)
+    torch.testing.assert_close(edge_softmax(a, score + 1000), actual)
     both = torch.stack([score, -score], 1)
     torch.testing.assert_close(edge_softmax(a, both)[:, 1], edge_softmax(a, -score))
 
 
 @pytest.mark.parametrize("options", [{}, {"directed": True}, {"weighted": True}], ids=str)
-def test_pooled_adjacency(options):
+def test_pooled_adjacency_equals_dense_product(options):
     batch = random_batch(0, **options)
     levels = hierarchy(batch)
     s, x = dense_assignment(levels, 1), doubles(levels.num_clusters(1), 2)
     dense = s @ dense_adjacency(batch) @ s.t()
-    found = pooled_adjacency(levels, 1).propagate(x)
-    torch.testing.assert_close(found, dense.t() @ x, rtol=1e-6, atol=1e-6)
+    actual = pooled_adjacency(levels, 1).propagate(x)
+    torch.testing.assert_close(actual, dense.t() @ x, rtol=1e-6, atol=1e-6)
     pattern = (dense.fill_diagonal_(0) > 0).double()
     torch.testing.assert_close(pooled_adjacency(levels, 1, binary=True) @ x, pattern.t() @ x)
 
 
-def test_nothing_to_sum():
+def test_propagate_without_edges_is_zero():
     a = Adjacency.from_edges(torch.empty(2, 0, dtype=torch.long), None, 3)
     x = torch.randn(3, 2, requires_grad=True)
     assert torch.equal(a @ x, torch.zeros(3, 2))

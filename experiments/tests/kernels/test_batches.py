@@ -1,36 +1,30 @@
-"""Batches cut by kernels against those cut with PyTorch: every tensor is the same."""
+"""Batches sliced by kernels against those sliced by PyTorch."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from sepool_experiments.batches import slicing as cutting
-from sepool_experiments.batches.slicing import Shape
+from sepool_experiments.batches.slicing import Capacity
 from sepool_experiments.batches.store import GraphStore
 from sepool_experiments.batches.tables import Tables
+from sepool_experiments.kernels.registry import disabled, interpreted, load
 from sepool_experiments.layers.convs import CONVS
 from small_graphs import forest, graph_set
 
 pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
-store_kernels = pytest.importorskip("sepool_experiments.kernels.batches")
-
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SETS = {key: graph_set(seed=key[1]) for key in ((2, 0), (3, 1))}  # by height and seed
 TREES = {key: forest(graphs, key[0]) for key, graphs in SETS.items()}
 
 
-@pytest.fixture(autouse=True)
-def _kernels(monkeypatch):
-    monkeypatch.setattr(cutting, "store_kernels", store_kernels)
-
-
-def both_batches(store, ids, shape):
-    """The batch by PyTorch, and the one by kernels."""
-    store.tables = None
-    plain = store.batch(ids, shape)
+def both_batches(store, ids, capacity):
+    """Slice a batch by PyTorch and by kernels."""
     store.tables = Tables.of(store.levels, store.y)
-    return plain, store.batch(ids, shape)
+    with disabled():
+        plain = store.batch(ids, capacity)
+    with interpreted(), disabled("take_rows"):
+        return plain, store.batch(ids, capacity)
 
 
 def some_ids(replicas, size, missing=(), seed=0):
@@ -50,7 +44,7 @@ def assert_equal(mine, theirs):
 
 
 def assert_same(plain, found):
-    """All tensors of two batches; those by kernels know what a hierarchy tells beforehand."""
+    """Compare all tensors; the kernels also fill the cache of the hierarchy."""
     for name in ("x", "y", "graph_mask", "input_sums", "row_index"):
         mine, theirs = getattr(found, name), getattr(plain, name)
         assert (mine is None) == (theirs is None)
@@ -61,9 +55,9 @@ def assert_same(plain, found):
     height = plain.levels.height
     assert (found.levels.height, found.levels.num_graphs) == (height, plain.levels.num_graphs)
     assert found.levels.num_nodes == plain.levels.num_nodes
-    told = {*((name, level) for name in ("batch", "graph_ptr") for level in range(height + 1))}
-    told |= {(name, level + 1) for name in ("ptr", "assignment") for level in range(height)}
-    assert set(found.levels._cache) == told
+    cached = {*((name, level) for name in ("batch", "graph_ptr") for level in range(height + 1))}
+    cached |= {(name, level + 1) for name in ("ptr", "assignment") for level in range(height)}
+    assert set(found.levels._cache) == cached
     for level in range(height + 1):
         assert_equal(found.levels.batch(level), plain.levels.batch(level))
         assert_equal(found.levels.graph_ptr(level), plain.levels.graph_ptr(level))
@@ -90,10 +84,10 @@ def assert_same(plain, found):
 @pytest.mark.parametrize("conv", CONVS)
 def test_same_as_plain(conv, spare, key):
     graphs, trees = SETS[key], TREES[key]
-    binary, link, by_source = spare > 1, spare > 0, key[1] > 0
-    store = GraphStore(graphs, trees, CONVS[conv], (0, 1, 2), binary, link, DEVICE, by_source)
+    binary, link, row_indexed = spare > 1, spare > 0, key[1] > 0
+    store = GraphStore(graphs, trees, CONVS[conv], (0, 1, 2), binary, link, DEVICE, row_indexed)
     ids = some_ids(3, 7, [(0, 0), (1, 5), (2, 6), (2, 2), (2, 3)], key[1])
-    assert_same(*both_batches(store, ids, store.shape(ids, spare)))
+    assert_same(*both_batches(store, ids, store.capacity(ids, spare)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 16, 24])
@@ -102,34 +96,34 @@ def test_same_for_any_number_of_graphs(size, replicas):
     store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GAT"], device=DEVICE)
     missing = [(replicas - 1, size // 2)]
     ids = some_ids(replicas, size, missing)
-    assert_same(*both_batches(store, ids, store.shape(ids)))
+    assert_same(*both_batches(store, ids, store.capacity(ids)))
 
 
 def test_same_where_nothing_is_there():
     store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GraphSAGE"], device=DEVICE)
     ids = some_ids(2, 4, [(0,)])
-    assert_same(*both_batches(store, ids, store.shape(ids)))
+    assert_same(*both_batches(store, ids, store.capacity(ids)))
 
 
 @pytest.mark.parametrize("levels", [(0, 0, 0), (0, 1, 3), (3,)])
 def test_same_for_any_levels(levels):
     store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GCN"], levels, device=DEVICE)
     ids = some_ids(3, 7, [(1, 2)])
-    assert_same(*both_batches(store, ids, store.shape(ids, 0.1)))
+    assert_same(*both_batches(store, ids, store.capacity(ids, 0.1)))
 
 
 def test_ids_may_be_any_part_of_a_tensor():
     store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GIN"], device=DEVICE)
     ids = some_ids(3, 20, [(0, 9)])
     for part in (ids[:, 4:11], ids[:, ::3], ids[:, :3].T):
-        assert_same(*both_batches(store, part, store.shape(part)))
+        assert_same(*both_batches(store, part, store.capacity(part)))
 
 
 def test_many_nodes_and_entries(monkeypatch):
     """More than one program and one turn for each."""
-    monkeypatch.setattr(store_kernels, "BLOCK", 16)
-    monkeypatch.setattr(store_kernels, "PARTS", 2)
+    monkeypatch.setattr(load("batches"), "BLOCK", 16)
+    monkeypatch.setattr(load("batches"), "PARTS", 2)
     store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GAT"], device=DEVICE)
     ids = some_ids(18, 3, [(4, 1)])
-    nodes, edges = store.shape(ids, 0.2)
-    assert_same(*both_batches(store, ids, Shape(nodes, tuple(2 * count for count in edges))))
+    nodes, edges = store.capacity(ids, 0.2)
+    assert_same(*both_batches(store, ids, Capacity(nodes, tuple(2 * count for count in edges))))

@@ -1,0 +1,209 @@
+"""SEP-G: graph classification by pooling along a coding tree."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sepool.pyg.hierarchy import Hierarchy
+from sepool_experiments.layers.conv_base import AggregatingConv, Conv
+from sepool_experiments.layers.convs import CONVS
+from sepool_experiments.layers.dropout import Dropout
+from sepool_experiments.layers.feature_table import Features
+from sepool_experiments.layers.linear import Linear
+from sepool_experiments.layers.linear_chain import (
+    linear_chain,
+    pooled_linear_chain,
+    pooled_norm_chain,
+)
+from sepool_experiments.layers.norm import NodeNorm
+from sepool_experiments.layers.pooling import members, pool, readout, readout_along
+from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import pool_relu, rows_at
+
+Layers = list[tuple[Tensor, Tensor]]  # weights and biases
+
+
+class SEPG(nn.Module):
+    """Wu et al., "Structural entropy guided graph hierarchical pooling", ICML 2022, Section 3.3.
+
+    Blocks of a convolution and SEP; the readouts of all blocks side by side go through a perceptron
+    of three layers (``hidden``, ``hidden / 2``, classes). ReLU throughout.
+
+    Args:
+        in_channels: width of the node features.
+        hidden: width of the blocks.
+        out_channels: number of classes.
+        height: height of the trees.
+        conv: key of `CONVS`.
+        layers: number of convolutions.
+        blocks: number of convolutions followed by SEP: 3 in the paper; 2 in the released code,
+            where the last convolution is read out without pooling.
+        reduce: reduction of SEP, "sum" (the paper), "mean" or "max".
+        pooled: pooled adjacency, "weighted" (the paper) or "binary" (the released code).
+        readout: "sum" (the paper) or "mean".
+        input_link: append the sum of the input features to the readouts (the released code, on
+            IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
+        norm: ReLU and batch normalisation after every convolution (the released code, with GIN).
+        init: "glorot", or "torch" for the linear layers that PyG does not draw as Glorot.
+        dropout: dropout rate after the hidden layers of the perceptron.
+        replicas: number of replicas; None for a single model.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        height: int = 3,
+        *,
+        conv: str = "GCN",
+        layers: int = 3,
+        blocks: int | None = None,
+        reduce: str = "sum",
+        pooled: str = "weighted",
+        readout: str = "sum",
+        input_link: bool = False,
+        norm: bool = False,
+        init: str = "glorot",
+        dropout: float = 0.0,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        highest = min(layers, height)
+        blocks = highest if blocks is None else blocks
+        if not 0 <= blocks <= highest:
+            raise ValueError(f"blocks must be 0 to {highest} (layers, height), got {blocks}")
+        self.blocks, self.replicas = blocks, replicas
+        self.reduce, self.readout, self.binary = reduce, readout, pooled == "binary"
+        self.input_link = input_link
+        widths = [in_channels] + [hidden] * layers
+        self.convs = nn.ModuleList(
+            CONVS[conv](a, b, replicas=replicas) for a, b in itertools.pairwise(widths)
+        )
+        self.norms = nn.ModuleList(NodeNorm(hidden, replicas) for _ in range(layers * norm))
+        width = hidden * layers + (in_channels if input_link else 0)
+        self.first = Linear(width, hidden, replicas=replicas)
+        self.second = Linear(hidden, hidden // 2, replicas=replicas)
+        self.last = Linear(hidden // 2, out_channels, replicas=replicas)
+        self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
+        if init == "torch":
+            self._draw_as_torch()
+
+    def _draw_as_torch(self) -> None:
+        convs = [layer for layer in self.convs if isinstance(layer, Conv) and layer.torch_init]
+        for layer in (*convs, self.first, self.second, self.last):
+            for part in layer.modules():
+                if isinstance(part, Linear):
+                    part.init = "torch"
+            layer.reset_parameters()  # type: ignore[operator]
+
+    def forward(self, batch: ReplicaBatch) -> Tensor:
+        """Return the logits of every graph of a batch."""
+        if batch.multiplicity is not None and self.reduce != "sum":
+            raise ValueError(f"merged duplicate nodes need the reduction sum, got {self.reduce}")
+        readouts = [batch.input_sums] if batch.input_sums is not None else []
+        x: Any = batch.x
+        for i in range(len(self.convs)):
+            # Convolutions beyond the last SEP stay on its level.
+            x = self._block(i, x, batch, min(i, self.blocks))
+            args = batch.levels, min(i + 1, self.blocks), self.readout
+            x, out = (x, readout(x, *args)) if self.replicas is None else readout_along(x, *args)
+            readouts.append(out)
+        first, second = self.drops
+        x = first(self.first(torch.cat(readouts, 1)).relu())
+        logits: Tensor = self.last(second(self.second(x).relu()))
+        return logits
+
+    def _block(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Tensor:
+        """Convolve, normalise and pool, by the most fused of the available operations."""
+        layers = self._fusible_layers(i, batch)
+        summed = i < self.blocks and self.reduce == "sum"
+        if layers and summed:
+            return self._fused_chain(i, x, batch, level, layers)
+        multiplicity = batch.node_multiplicity() if i == 0 else None
+        if summed and not self.norms and self._is_padded_conv(i, batch):
+            conv: Any = self.convs[i]
+            row_index = batch.row_index if i == 0 else None
+            args = batch.operators[level], batch.num_valid[level], row_index
+            pooled: Tensor = conv.forward_pooled(
+                x, *args, *_sorted_members(batch.levels, level + 1), multiplicity
+            )
+            return pooled
+        out = self._convolve(i, x, batch, level, layers)
+        if self.norms:
+            out = out if layers else out.relu()  # a chain ends with ReLU
+            row_weight = multiplicity
+            if batch.num_valid:
+                row_weight = batch.row_weights(level, out, multiplicity)
+            out = self.norms[i](out, row_weight)
+        if multiplicity is not None:
+            return pool_relu(out, *members(batch.levels, level + 1), multiplicity)
+        if i < self.blocks:
+            return pool(out, batch.levels, level + 1, self.reduce, relu=True)
+        return out.relu()
+
+    def _fused_chain(
+        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
+    ) -> Tensor:
+        """Aggregate, then apply layers, normalisation, ReLU and the sum over clusters as one."""
+        row_index, multiplicity = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
+        x, num_valid = self._aggregate(i, x, batch, level), batch.num_valid[level:]
+        ptr, assignment = _sorted_members(batch.levels, level + 1)
+        if not self.norms:
+            args = num_valid, ptr, assignment, row_index, multiplicity
+            return pooled_linear_chain(x, layers, *args)
+        norm: Any = self.norms[i]
+        like = layers[0][0].new_empty(len(assignment), 0)
+        row_weight = batch.row_weights(level, like, batch.node_multiplicity() if i == 0 else None)
+        return pooled_norm_chain(
+            x, layers, norm, row_weight, num_valid[0], ptr, assignment, row_index
+        )
+
+    def _aggregate(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Features:
+        """Aggregation of convolution ``i``, which of the input may be precomputed."""
+        if i == 0 and batch.aggregated:
+            return x
+        conv: Any = self.convs[i]
+        aggregated: Features = conv.aggregate(x, batch.operators[level])
+        return aggregated
+
+    def _convolve(
+        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
+    ) -> Tensor:
+        """Convolution ``i``, with ReLU if it is a chain of layers."""
+        conv: Any = self.convs[i]
+        row_index = batch.row_index if i == 0 else None
+        if layers:
+            x = self._aggregate(i, x, batch, level)
+            return linear_chain(x, layers, batch.num_valid[level], row_index)
+        out: Tensor
+        if i == 0 and batch.aggregated:
+            out = conv.update(rows_at(x, row_index))
+        elif self._is_padded_conv(i, batch):
+            out = conv.forward_padded(x, batch.operators[level], batch.num_valid[level], row_index)
+        else:
+            out = conv(rows_at(x, row_index), batch.operators[level])
+        return out
+
+    def _is_padded_conv(self, i: int, batch: ReplicaBatch) -> bool:
+        """Return True if convolution ``i`` is not precomputed and runs on padded replicas."""
+        precomputed = i == 0 and batch.aggregated
+        return bool(batch.num_valid) and self.replicas is not None and not precomputed
+
+    def _fusible_layers(self, i: int, batch: ReplicaBatch) -> Layers:
+        """Layers of the update of convolution ``i``; empty if they cannot be fused."""
+        conv = self.convs[i]
+        layers = conv.layers() if isinstance(conv, AggregatingConv) and batch.num_valid else []
+        fusible = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
+        return fusible if len(fusible) == len(layers) else []
+
+
+def _sorted_members(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor]:
+    """Return start and cluster of the members of a level, whose nodes are sorted by cluster."""
+    ptr, assignment, order = members(levels, level)
+    assert order is None, "nodes of replicas are sorted by cluster"
+    return ptr, assignment
