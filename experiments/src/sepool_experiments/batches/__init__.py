@@ -1,0 +1,1 @@
+"""Batches of replicas, sliced from a dataset on a device."""

@@ -1,0 +1,1 @@
+"""Training of many replicas in lockstep."""

@@ -33,10 +33,12 @@ class Parts(Protocol):
     """Data for validation and test, which can be restricted to some replicas."""
 
     @property
-    def val(self) -> Tensor: ...
+    def val(self) -> Tensor:
+        """Data for validation."""
 
     @property
-    def test(self) -> Tensor: ...
+    def test(self) -> Tensor:
+        """Data for the test."""
 
     def select(self, rows: Tensor) -> Any:
         """Restrict to some replicas."""

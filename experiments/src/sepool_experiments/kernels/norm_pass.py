@@ -114,6 +114,7 @@ def _statistics(statistics, weight, bias, replica, column, width, stride):
 def normalise(x, row_weight, weight, bias, statistics, out, rows, width, stride, RELU: tl.constexpr,
               CHUNKS: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
+    """Normalise rows by the statistics, with ReLU if RELU."""
     replica, start, end, column, _ = _chunk(rows, width, CHUNKS, WIDTH)
     mean, _scale, slope, shift = _statistics(
         statistics, weight, bias, replica, column, width, stride

@@ -22,11 +22,6 @@ def relu(x):
 
 
 @triton.jit
-def tanh(x):
-    return 2 * tl.sigmoid(2 * x) - 1
-
-
-@triton.jit
 def some_rows(ptr, rows, ROWS: tl.constexpr):
     """Rows of a program, their mask, and start and end of their entries."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
