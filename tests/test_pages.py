@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tools"))
 pages = import_module("pages")
 
-PROSE = ["CONTRIBUTING.md", "CHANGELOG.md", "results/README.md", "benchmarks/README.md"]
+GENERATED = "benchmarks/README.md"
+PROSE = ["CONTRIBUTING.md", "CHANGELOG.md", "results/README.md", "experiments/README.md"]
 NEEDS = ("igraph", "matplotlib", "networkx", "rich", "scipy", "torch", "torch_geometric", "typer")
 LANGUAGES = {*pages.CODE, "text", "bibtex"}
 BLOCKS = {name: pages.blocks_of((ROOT / name).read_text(encoding="utf-8")) for name in pages.PAGES}
@@ -71,7 +72,7 @@ def test_tables_on_pages_equal_those_of_the_rows():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", [*pages.PAGES, *PROSE])
+@pytest.mark.parametrize("name", [*pages.PAGES, *PROSE, GENERATED])
 def test_link_on_a_page_has_a_target(name):
     page = ROOT / name
     if not page.exists():
@@ -86,6 +87,17 @@ def test_link_on_a_page_has_a_target(name):
         assert path.exists(), target
         if anchor and path.suffix == ".md":
             assert anchor in anchors(path.read_text(encoding="utf-8")), target + anchor
+
+
+@pytest.mark.parametrize("name", [*pages.PAGES, *PROSE])
+def test_prose_of_a_page_wraps_at_100_characters(name):
+    page = ROOT / name
+    if not page.exists():
+        pytest.skip("no page: a source archive has some only")
+    blocks = r"^ *```.*?^ *```$|^<!-- table: .*?^<!-- end of table -->$"
+    text = re.sub(blocks, "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for line in text.splitlines() if not line.startswith(("|", "![", "$$"))]
+    assert [line for line in lines if len(line) > 100] == []
 
 
 def anchors(text: str) -> set[str]:
