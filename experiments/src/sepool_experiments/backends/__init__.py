@@ -58,22 +58,12 @@ class Backend(Interface):
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Train every unit once.
-
-        Args:
-            units: the units.
-            protocol: their rules.
-            options: options of the run.
-        """
+        """Train every unit once."""
         ...
 
 
 def make_backend(name: str) -> Backend:
-    """Return the backend of a name.
-
-    Raises:
-        ValueError: the name is unknown, or a package is missing.
-    """
+    """Return the backend of a name."""
     _check_name(name)
     if name == "ray" and find_spec("ray") is None:
         raise ValueError(NO_RAY)
@@ -83,14 +73,6 @@ def make_backend(name: str) -> Backend:
 
 def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[Backend, list[Unit]]]:
     """Assign units to backends.
-
-    Args:
-        name: name of a backend, or "auto": replicas for systems that train in lockstep, processes
-            for the others.
-        units: the units.
-
-    Raises:
-        ValueError: the name is unknown, or the backend cannot train one of the systems.
 
     Example:
         >>> assign_units("replicas", [])

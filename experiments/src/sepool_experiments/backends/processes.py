@@ -33,11 +33,7 @@ class Processes:
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Train every unit once.
-
-        Raises:
-            RuntimeError: a unit was running too often when a worker died.
-        """
+        """Train every unit once."""
         waiting = deque(units)
         crashes: Counter[Unit] = Counter()
         while waiting:

@@ -28,11 +28,7 @@ class Ray:
     def run(
         self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
     ) -> Generator[Result, None, None]:
-        """Train every unit once.
-
-        Raises:
-            RuntimeError: the worker of a unit died too often.
-        """
+        """Train every unit once."""
         ray = connect(options.address, options.workers)
         on_gpu = options.device.startswith("cuda")
         # A task sees only its own GPU, as number 0.

@@ -29,11 +29,7 @@ def own_datasets(root: Path) -> list[str]:
 
 
 def check_device(device: str) -> str:
-    """Return the device to train on; "auto" is a GPU where one is available.
-
-    Raises:
-        ValueError: the device is not available.
-    """
+    """Return the device to train on; "auto" is a GPU where one is available."""
     import torch
 
     available = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
@@ -79,14 +75,7 @@ def _check_training(folder: Path, tests: Sequence[Indices], num_graphs: int, dat
 
 
 def check_datasets(root: Path, protocol: Protocol, units: Sequence[Unit]) -> dict[str, str]:
-    """Load or download the datasets, folds and trees of some units of a protocol.
-
-    Returns:
-        The `fingerprint` of every dataset and its folds.
-
-    Raises:
-        ValueError: see `check_data`.
-    """
+    """Load or download the datasets, folds and trees of some units; return their fingerprints."""
     fingerprints = {}
     for dataset in dict.fromkeys(unit.dataset for unit in units):
         on_dataset = [unit for unit in units if unit.dataset == dataset]
@@ -101,17 +90,7 @@ def check_datasets(root: Path, protocol: Protocol, units: Sequence[Unit]) -> dic
 def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> str:
     """Load a dataset, its folds and its trees, so that workers find them in the cache.
 
-    Args:
-        root: folder of the datasets.
-        dataset: name of a dataset of graphs.
-        trees: names of trees, see `load_trees`.
-        folds: expected number of folds.
-
-    Returns:
-        The `fingerprint` of the dataset and its folds.
-
-    Raises:
-        ValueError: the data is missing and cannot be downloaded, or the folds are wrong.
+    Returns the fingerprint of the dataset and its folds.
     """
     graphs = _load(load_graphs, root, dataset, "TU")
     tests = load_folds(root, graphs, folds)
@@ -126,19 +105,7 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> st
 
 
 def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> str:
-    """Load a graph, its public split and the trees of some units.
-
-    Args:
-        root: folder of the datasets.
-        dataset: name of a dataset of one graph.
-        units: the units to train on it.
-
-    Returns:
-        The `fingerprint` of the graph and its split.
-
-    Raises:
-        ValueError: the data is missing and cannot be downloaded, or the split is wrong.
-    """
+    """Load a graph, its public split and the trees of some units; return the fingerprint."""
     nodes = _load(load_nodes, root, dataset, "Planetoid")
     check_split([nodes.train, nodes.val, nodes.test], nodes.num_nodes, dataset)
     choices = (TreeChoice.of(unit.tree, unit.config) for unit in units)

@@ -78,9 +78,6 @@ def load_graphs(root: Path, name: str) -> GraphSet:
     """Load a dataset from its cache, or from its files, and write the cache.
 
     A cache of other files than those in the folder is replaced.
-
-    Raises:
-        ValueError: a file is wrong.
     """
     path, files = root / "sepool" / f"{name}.npz", TUFiles(root / "TU" / name / "raw", name)
     cached = path.exists()
@@ -141,14 +138,9 @@ def load_folds(root: Path, graphs: GraphSet, folds: int = 10) -> list[Ints]:
 def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     """Load the trees of a dataset from the cache, or build them.
 
-    Args:
-        root: folder of the data.
-        graphs: the dataset.
-        tree: "paper", "fast" or "best" (see `sepool.coding_tree`); "random" for the best trees with
-            permuted leaves; "released" for the trees of torch-geometric-pool; "features" for the
-            best trees of edges weighted by the similarity of node features; "" for a root above
-            all nodes.
-        height: height of the trees.
+    "paper", "fast" and "best" are those of `sepool.coding_tree`; "random" permutes the leaves of
+    the best trees; "released" is the code of torch-geometric-pool; "features" has the best trees of
+    edges weighted by the similarity of node features; "" has a root above all nodes.
     """
     if not tree:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])

@@ -36,17 +36,7 @@ SIMILARITIES = ("cosine", "predicted", "spread")
 
 @dataclass(frozen=True)
 class NodeSet:
-    """A dataset for node classification.
-
-    Attributes:
-        name: name of the dataset.
-        edges: edges in both directions, sorted by row, without self-loops.
-        x: features, each row divided by its sum.
-        y: class of every node, from 0.
-        train: training nodes.
-        val: validation nodes.
-        test: test nodes.
-    """
+    """A dataset for node classification; every row of features is divided by its sum."""
 
     name: str
     edges: EdgeBlocks

@@ -33,12 +33,7 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True)
 class TUFiles:
-    """The files of one dataset.
-
-    Args:
-        folder: folder of the files.
-        name: name of the dataset and prefix of the file names.
-    """
+    """The files of one dataset."""
 
     folder: Path
     name: str
@@ -48,11 +43,7 @@ class TUFiles:
         return self.folder / f"{self.name}_{part}.txt"
 
     def exist(self) -> bool:
-        """Return True if all required files exist.
-
-        Raises:
-            ValueError: some exist, and some do not.
-        """
+        """Return True if all required files exist."""
         missing = [path for path in map(self.path, REQUIRED) if not path.exists()]
         if 0 < len(missing) < len(REQUIRED):
             raise ValueError(f"{missing[0]} is missing; copy it to the other files of {self.name}")
@@ -78,11 +69,7 @@ class TUFiles:
         return max(path.stat().st_mtime_ns for path in self._paths())
 
     def read_nodes(self) -> Nodes:
-        """Read all files except the edges.
-
-        Raises:
-            ValueError: a file is wrong.
-        """
+        """Read all files except the edges."""
         owners, classes = self.path("graph_indicator"), self.path("graph_labels")
         owner = read_numbers(owners, ",", 1)[:, 0]
         step = np.diff(owner, prepend=0)
@@ -99,11 +86,7 @@ class TUFiles:
         return Nodes(nodes, self._read_labels(len(owner)), y)
 
     def read_edges(self, nodes: Ints) -> EdgeBlocks:
-        """Read the edges of graphs of these sizes, sorted, without duplicates and self-loops.
-
-        Raises:
-            ValueError: an edge joins two graphs, or is listed in one direction only.
-        """
+        """Read the edges of graphs of these sizes, sorted, without duplicates and self-loops."""
         path, total = self.path("A"), int(nodes.sum())
         pairs = read_numbers(path, ",", 2) - 1
         outside = ((pairs < 0) | (pairs >= total)).any(axis=1)
@@ -155,16 +138,7 @@ class TUFiles:
 
 
 def read_numbers(path: Path, delimiter: str | None = None, columns: int | None = None) -> Ints:
-    """Read the integers of a text file, one row a line.
-
-    Args:
-        path: the file.
-        delimiter: separator of the numbers of a line; whitespace by default.
-        columns: numbers a line; by default any number, equal in all lines.
-
-    Raises:
-        ValueError: the file is empty, or has other contents.
-    """
+    """Read the integers of a text file, one row a line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # empty files and fractions

@@ -21,12 +21,6 @@ class SEPAutoencoder(nn.Module):
 
     Two graph convolutions, SEP to a level of the tree, SEP-U back, two convolutions and a linear
     layer: ``X' = dec(S^T S enc(X))``.
-
-    Args:
-        in_channels: width of the features.
-        hidden: width of the convolutions.
-        level: level of the clusters.
-        replicas: number of replicas side by side on one graph.
     """
 
     def __init__(self, in_channels: int, hidden: int, level: int, replicas: int) -> None:

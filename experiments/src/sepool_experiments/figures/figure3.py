@@ -34,14 +34,7 @@ def run(
     log: Callable[[str], None] = print,
     shapes: Shapes | None = None,
 ) -> None:
-    """Train the missing units of a plan, and save every result at once.
-
-    Args:
-        plan: the units, and the folder of the results.
-        device: device to train on.
-        log: callback for progress messages.
-        shapes: graphs by name, in place of the default ones.
-    """
+    """Train the missing units of a plan, and save every result at once."""
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
     with Writer(plan.out, plan.protocol, info) as writer:

@@ -37,14 +37,7 @@ LETTERS = ("Br", "Cl", "C", "F", "I", "N", "O")  # of MUTAG's node labels
 
 
 def run(plan: Plan, root: Path, device: str = "cpu", log: Callable[[str], None] = print) -> None:
-    """Compute the missing clusters of a plan, and save every result at once.
-
-    Args:
-        plan: the units, and the folder of the results.
-        root: folder of the data.
-        device: device to train on.
-        log: callback for progress messages.
-    """
+    """Compute the missing clusters of a plan, and save every result at once."""
     groups = by_line(plan.todo)
     info = RunInfo.now(plan.protocol, device_name(device), "replicas")
     with Writer(plan.out, plan.protocol, info) as writer:

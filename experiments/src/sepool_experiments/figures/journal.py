@@ -31,12 +31,7 @@ class Row:
 
 
 def read_rows(folder: StrPath, protocol: Protocol) -> list[Row]:
-    """Rows that the present rules of a figure have made.
-
-    Args:
-        folder: folder of all results.
-        protocol: the figure.
-    """
+    """Rows that the present rules of a figure have made."""
     stored = read_protocol(Path(folder, protocol.name), curves=False)
     rows = []
     for unit, values in zip(stored.units(protocol.name), stored.rows.to_pylist(), strict=True):

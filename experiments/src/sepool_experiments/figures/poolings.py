@@ -77,16 +77,7 @@ class ReplicatedGraph:
 
 
 class PoolUnpool(nn.Module, ABC):
-    """Pooling followed by unpooling.
-
-    Args:
-        width: width of the features.
-        nodes: number of nodes of the graph.
-        replicas: number of models.
-
-    Attributes:
-        auxiliary: auxiliary loss of the last call, one value a replica, or None.
-    """
+    """Pooling followed by unpooling; ``auxiliary`` is the last auxiliary loss, one a replica."""
 
     def __init__(self, width: int, nodes: int, replicas: int) -> None:
         super().__init__()

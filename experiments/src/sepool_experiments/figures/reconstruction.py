@@ -27,17 +27,6 @@ class Autoencoder(nn.Module):
     """`SEPAutoencoder` with another pooling.
 
     Two convolutions, pooling and unpooling, two convolutions, and a linear layer.
-
-    Args:
-        in_channels: width of the features.
-        hidden: width of the layers.
-        pool: constructor of the pooling from width, nodes and replicas.
-        nodes: number of nodes of the graph.
-        replicas: number of models.
-        losses: add the auxiliary loss of the pooling, if it has one.
-
-    Attributes:
-        auxiliary: auxiliary loss of the last call, one value a replica, or None.
     """
 
     def __init__(
@@ -100,17 +89,7 @@ class NoSplit:
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """Outcome of one training.
-
-    Attributes:
-        unit: the unit.
-        epochs: number of epochs trained.
-        best_epoch: epoch of the lowest error.
-        mse: mean squared error of all coordinates at that epoch.
-        seconds: its share of the run time.
-        points: reconstructed position of every node.
-        pick: tree and level of SEP, or None.
-    """
+    """Outcome of one training."""
 
     unit: Unit
     epochs: int
@@ -122,14 +101,7 @@ class Rebuilt:
 
 
 class Reconstruction(FullBatchDescent):
-    """Trainings of units that differ in the seed alone.
-
-    Args:
-        units: the units.
-        protocol: their rules.
-        shape: the graph.
-        device: device to train on.
-    """
+    """Trainings of units that differ in the seed alone."""
 
     def __init__(
         self, units: Sequence[Unit], protocol: Protocol, shape: Shape, device: str = "cpu"

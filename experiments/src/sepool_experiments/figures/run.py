@@ -11,20 +11,7 @@ from sepool_experiments.protocols.figures import Figure
 
 
 def reproduce(plan: Plan, data: Path, device: str, log: Callable[[str], None]) -> list[Path]:
-    """Train the missing units, and write table and picture of all results.
-
-    Args:
-        plan: units of a `Figure`, and the folder of the results.
-        data: folder of the datasets.
-        device: device to train on.
-        log: callback for progress messages.
-
-    Returns:
-        The written files.
-
-    Raises:
-        ValueError: the data is missing, or another process writes to the same files.
-    """
+    """Train the missing units, and write table and picture of all results."""
     figure = plan.protocol
     assert isinstance(figure, Figure)
     if figure.name.startswith("figure3"):

@@ -22,13 +22,7 @@ HEIGHTS = range(2, 8)
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A graph in the plane.
-
-    Attributes:
-        name: name of the graph.
-        points: position of every node.
-        edges: pairs of nodes, every edge once.
-    """
+    """A graph in the plane; ``edges`` has every edge once."""
 
     name: str
     points: NDArray[np.float32]

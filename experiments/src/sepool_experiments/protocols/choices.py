@@ -23,11 +23,6 @@ def parse_names(text: str) -> list[str] | None:
 def parse_numbers(option: str, text: str, limit: int | None = None) -> list[int] | None:
     """Parse "3" as 0, 1, 2 and "1,4-6" as 1, 4, 5, 6.
 
-    Args:
-        option: name of the option, for errors.
-        text: its value; "" for none.
-        limit: exclusive upper bound of the numbers.
-
     Example:
         >>> parse_numbers("--seeds", "3"), parse_numbers("--seeds", "1,4-6")
         ([0, 1, 2], [1, 4, 5, 6])
@@ -83,16 +78,7 @@ def check_choice(
     systems_of: Mapping[str, Collection[str]],
     own_datasets: Sequence[str] = (),
 ) -> None:
-    """Raise ValueError for datasets, systems or trees that do not fit a protocol.
-
-    Args:
-        protocol: the table.
-        datasets: names of datasets; None for those of the table, as for the next two.
-        systems: names of systems.
-        trees: names of trees.
-        systems_of: names of all systems, by the ``task`` of their protocols.
-        own_datasets: datasets besides those of the paper.
-    """
+    """Raise ValueError for datasets, systems or trees that do not fit a protocol."""
     for name in datasets or ():
         if DATASETS.get(name, protocol.task) != protocol.task:
             raise ValueError(

@@ -82,11 +82,7 @@ def _record(cell: Cell, rule: str) -> Record:
 
 
 def shortfall_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
-    """Return the baselines more than two percentage points below their published accuracy.
-
-    Returns:
-        The table, possibly empty; None without published figures to compare with.
-    """
+    """Return the baselines more than 2 points below their published accuracy; None without any."""
     records = [
         _record(cell, "customary")
         for cell in table_cells

@@ -142,10 +142,8 @@ def _verdict_row(record: Record) -> tuple[str, ...]:
 def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
     """Return ranks of the systems on every dataset, and means over their common datasets.
 
-    A system with several trees has the rank of the first with results.
-
-    Returns:
-        The table; None with fewer than two systems, or in a table not by systems.
+    A system with several trees has the rank of the first with results. None with fewer than two
+    systems, or in a table not by systems.
     """
     lines = _first_lines(table_cells)
     if protocol.rows_by != "system" or len(lines) < 2:

@@ -33,11 +33,6 @@ class Published:
 def published(protocol: str, system: str, dataset: str) -> Published | None:
     """Return a published accuracy, or None.
 
-    Args:
-        protocol: name of a protocol, full or quick.
-        system: name of a row of the paper's table.
-        dataset: name of a dataset.
-
     Example:
         >>> published("table1", "SEP-G", "MUTAG")
         Published(mean=85.56, std=1.09)

@@ -36,14 +36,7 @@ FIGURE_TABLES: dict[str, Callable[[Figure, Sequence[Row]], Table]] = {
 
 @dataclass
 class Report:
-    """A Markdown page with tables and plots.
-
-    Args:
-        folder: folder of its files.
-        parts: sections of the page, as Markdown.
-        tables: all tables of the page.
-        files: all written files.
-    """
+    """A Markdown page with tables and plots."""
 
     folder: Path
     parts: list[str] = field(default_factory=lambda: ["# Results", ""])

@@ -81,16 +81,7 @@ def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected 
     """Select configurations by validation accuracy, ties by validation loss.
 
     Candidates are configurations with the same seeds, each seed with all folds, so that an
-    unfinished run gives no biased accuracy.
-
-    Args:
-        cell: rows with ``config``, ``fold``, ``seed``, ``val_accuracy``, ``val_loss`` and
-            ``test_accuracy``.
-        rule: "customary" or "strict", see `RULES`.
-        folds: number of folds; by default that of the rows.
-
-    Returns:
-        The selection, or None if no seed has all folds.
+    unfinished run gives no biased accuracy. None if no seed has all folds.
 
     Example:
         >>> cell = pd.DataFrame({
@@ -141,15 +132,7 @@ def _comparable(cell: pd.DataFrame, folds: int) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A paired test of two systems.
-
-    Args:
-        difference: mean of the first minus mean of the second, in percentage points.
-        error: standard error of the difference, as in the test.
-        pairs: number of paired differences.
-        p: two-sided p-value.
-        test: name of the test.
-    """
+    """A paired test: mean difference and its standard error in percent, two-sided p-value."""
 
     difference: float
     error: float
@@ -198,10 +181,6 @@ def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
 def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
     """Return the two-sided p-value of a zero mean with variance (1/n + ratio) s^2.
 
-    Args:
-        differences: one a fold.
-        ratio: size of the test data over size of the training data; 0 is the plain t-test.
-
     Example:
         >>> differences = np.array([1.0, 2.0, 0.5, 1.5])
         >>> plain = float(stats.ttest_1samp(differences, 0.0).pvalue)
@@ -231,11 +210,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def paired_means(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return test accuracies in percent, one column a value of ``by``, one row a common unit.
-
-    Args:
-        rows: rows of one system on one dataset.
-        by: column to compare, such as "tree".
-    """
+    """Return test accuracies in percent, one column a value of ``by``, one row a common unit."""
     units = ["config", "fold", "seed"]
     return 100 * rows.pivot(index=units, columns=by, values="test_accuracy").dropna()

@@ -105,13 +105,7 @@ class Writer:
         measured: Measured,
         curve: Sequence[tuple[float, float]] | None = None,
     ) -> None:
-        """Store measured values of a unit, by name; the first ones of a unit stay.
-
-        Args:
-            unit: the training.
-            measured: numbers by name; None for one that is not finite.
-            curve: training and validation loss of every epoch.
-        """
+        """Store measured values (None: not finite) of a unit; the first ones of a unit stay."""
         run = replace(self.run, data=self.data.get(unit.dataset, ""))
         losses = None if curve is None else [[rounded(loss) for loss in pair] for pair in curve]
         row = (
@@ -149,11 +143,7 @@ class Writer:
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing to the rows of a protocol.
-
-    Raises:
-        ValueError: another process writes to them.
-    """
+    """Keep other processes from writing to the rows of a protocol."""
     with closing(sqlite3.connect(folder / LOCK, timeout=0)) as lock:
         try:
             lock.execute("BEGIN EXCLUSIVE")
@@ -167,11 +157,7 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 
 def read_database(folder: Path) -> Stored | None:
-    """Rows of the runs that were not packed yet, in the order of their completion; None without.
-
-    Raises:
-        ValueError: the file is damaged, or of a newer version.
-    """
+    """Rows of the runs that were not packed yet, in the order of their completion; None without."""
     path = folder / DATABASE
     if not path.exists():
         return None

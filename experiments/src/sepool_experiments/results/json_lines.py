@@ -35,13 +35,7 @@ _FRACTIONS = ("val_accuracy", "test_accuracy")
 
 @dataclass(frozen=True)
 class JsonLines:
-    """Rows of a protocol from lines of JSON.
-
-    Args:
-        stored: the rows.
-        files: the files that they were read from.
-        orphans: loss curves of trainings that have no row, because a crash came between both.
-    """
+    """Rows of a protocol, their files, and the number of loss curves without a row."""
 
     stored: Stored
     files: tuple[Path, ...]
@@ -49,11 +43,7 @@ class JsonLines:
 
     @classmethod
     def read(cls, folder: Path) -> JsonLines:
-        """Read all files of a protocol.
-
-        Raises:
-            ValueError: a line is damaged, other than by being half written at the end.
-        """
+        """Read all files of a protocol."""
         files = tuple(sorted(folder.glob(f"*{SUFFIX}")))
         curves: dict[Any, Any] = {}
         for path in files:

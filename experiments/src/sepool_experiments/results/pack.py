@@ -38,18 +38,7 @@ def pack(folder: StrPath, add: StrPath | None = None) -> list[Packed]:
     """Pack what is not packed yet; packed files of other formats are removed.
 
     Packing again after a crash goes on from there: rows are removed only after the Parquet file
-    has them.
-
-    Args:
-        folder: folder of all results.
-        add: another folder of results, whose rows join them; it stays as it is.
-
-    Returns:
-        The protocols that had something to pack.
-
-    Raises:
-        ValueError: a file is damaged, another process writes rows, or the rows to add were made by
-            other rules or of other data.
+    has them. The rows of the folder ``add`` join them; it stays as it is.
     """
     added = [] if add is None else protocol_folders(add)
     others = {path.name: read_protocol(path) for path in added}

@@ -32,15 +32,7 @@ def write_parquet(folder: Path, stored: Stored) -> None:
 
 
 def read_parquet(folder: Path, curves: bool = True) -> Stored | None:
-    """Packed rows of a protocol; None without.
-
-    Args:
-        folder: folder of the protocol.
-        curves: read the loss curves too.
-
-    Raises:
-        ValueError: a file is damaged or missing, or holds no rows of results.
-    """
+    """Packed rows of a protocol; None without."""
     path = folder / ROWS
     if not path.exists():
         return None

@@ -58,15 +58,7 @@ def protocol_folders(folder: StrPath) -> list[Path]:
 
 
 def read_protocol(folder: Path, curves: bool = True) -> Stored:
-    """Rows of one protocol, the first of each unit.
-
-    Args:
-        folder: folder of the protocol.
-        curves: read the loss curves too.
-
-    Raises:
-        ValueError: a file is damaged, or of sepool 0.1.
-    """
+    """Rows of one protocol, the first of each unit."""
     if old := next(iter(sorted(folder.glob(OLD))), None):
         raise ValueError(
             f"{old} has the format of sepool 0.1; `sepool pack {folder.parent}` converts it"
@@ -77,11 +69,7 @@ def read_protocol(folder: Path, curves: bool = True) -> Stored:
 
 
 def finished(folder: StrPath, protocol: Protocol) -> set[str]:
-    """Keys of the finished units.
-
-    Raises:
-        ValueError: the folder holds results of other rules, or damaged ones.
-    """
+    """Keys of the finished units."""
     path = Path(folder, protocol.name)
     stored = read_protocol(path, curves=False)
     for run in stored.runs.values():
@@ -94,16 +82,7 @@ def finished(folder: StrPath, protocol: Protocol) -> set[str]:
 
 
 def check_same_data(folder: StrPath, protocol: Protocol, data: Mapping[str, str]) -> None:
-    """Refuse to add results to those of other data.
-
-    Args:
-        folder: folder of all results.
-        protocol: rules of the trainings.
-        data: mark of every dataset and its folds (see `sepool_experiments.data.fingerprint`).
-
-    Raises:
-        ValueError: earlier runs had other data; runs without a mark pass.
-    """
+    """Refuse to add results to those of data with other fingerprints; runs without one pass."""
     path = Path(folder, protocol.name)
     for (_, dataset), run in read_protocol(path, curves=False).runs.items():
         mark = data.get(dataset)
@@ -115,11 +94,7 @@ def check_same_data(folder: StrPath, protocol: Protocol, data: Mapping[str, str]
 
 
 def read_curves(folder: StrPath) -> Iterator[tuple[Unit, list[tuple[float, float]]]]:
-    """Stored loss curves: pairs of training and validation loss, an epoch each.
-
-    Raises:
-        ValueError: a file is damaged, or of sepool 0.1.
-    """
+    """Stored loss curves: pairs of training and validation loss, an epoch each."""
     for path in protocol_folders(folder):
         stored = read_protocol(path)
         rows = stored.rows.filter(pc.is_valid(stored.rows[CURVES[0]]))

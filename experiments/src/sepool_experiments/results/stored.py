@@ -116,14 +116,7 @@ def config_text(config: Config) -> str:
 def record_of(
     unit: dict[str, Any], run: str, measured: Measured, curve: Iterable[Sequence[Any]] | None
 ) -> Measured:
-    """A row as a record; None among the values stands for a number that is not finite.
-
-    Args:
-        unit: the identity of the training and the JSON of its configuration.
-        run: id of the run.
-        measured: the measured values.
-        curve: pairs of training and validation loss.
-    """
+    """A row as a record; None among the values stands for a number that is not finite."""
     losses = None if curve is None else [tuple(map(_number, pair)) for pair in curve]
     parts = [None if losses is None else [pair[i] for pair in losses] for i in range(2)]
     numbers = {name: _number(value) for name, value in measured.items()}
