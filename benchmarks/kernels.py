@@ -1,79 +1,97 @@
-"""Where the time of lockstep goes: the kernels of one epoch with its validation, longest first.
+"""Gain of every GPU kernel: lockstep epochs with all kernels, without each, and with none.
 
-Configurations are told by their places in the grid of a protocol, as in `sepool reproduce`; all
-folds and some seeds of one configuration train together. On a GPU the times are those of kernels,
-on the CPU those of PyTorch's operators.
+SEP-G with the backbones that use the kernels, and SEP-N on one graph; all folds and some seeds of a
+configuration train together. A gain is the time without a kernel over the time with all, less 1.
 
-    python benchmarks/kernels.py --data DATA --datasets DD,COLLAB --protocol table2 --configs 20,84
+    python benchmarks/kernels.py --data DATA --device cuda
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Callable
+import json
+from contextlib import nullcontext
 from pathlib import Path
+from statistics import median
 from time import perf_counter
+from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 
 from sepool_experiments.engine.trainer import make_lockstep
+from sepool_experiments.kernels.registry import KERNELS, disabled
 from sepool_experiments.protocols.catalog import PROTOCOLS
+
+# Name: protocol, dataset, system, place of the configuration in the grid.
+WORKLOADS = {
+    "SEP-G, GCN, MUTAG": ("table1", "MUTAG", "SEP-G", 10),
+    "SEP-G, GCN, PROTEINS": ("table1", "PROTEINS", "SEP-G", 10),
+    "SEP-G, GIN, PROTEINS": ("table2", "PROTEINS", "SEP-G", 90),
+    "SEP-G, GAT, PROTEINS": ("table2", "PROTEINS", "SEP-G", 26),
+    "SEP-N, Cora": ("table3", "Cora", "SEP-N", 90),
+}
 
 
 def main() -> None:
     options = _arguments()
-    for dataset in options.datasets.split(","):
-        for place in map(int, options.configs.split(",")):
-            _show(options, dataset, place)
+    for name, workload in WORKLOADS.items():
+        if options.workloads in name:
+            print(json.dumps({"workload": name, **measure(workload, options)}), flush=True)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--datasets", default="PROTEINS")
-    parser.add_argument("--protocol", default="table1")
-    parser.add_argument("--configs", default="0", help="places in the grid, from 0")
-    parser.add_argument("--tree", default="best")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--top", type=int, default=12, help="how many kernels to show")
+    parser.add_argument("--workloads", default="", help="those whose names contain this")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=20, help="timed epochs of a round")
+    parser.add_argument("--rounds", type=int, default=3)
     return parser.parse_args()
 
 
-def _show(options: argparse.Namespace, dataset: str, place: int) -> None:
-    """Trains three epochs, and shows what the last one was made of."""
-    protocol = PROTOCOLS[options.protocol]
-    units = protocol.units(
-        [dataset], ["SEP-G"], [options.tree], seeds=options.seeds, configs=[place]
-    )
-    step = make_lockstep(units, protocol, Path(options.data), options.device)
-    for epoch in range(2):  # kernels are compiled, and steps recorded
-        step.advance(epoch)
-    spent, times, calls = profiled(lambda: step.advance(2), options.device)
-    config = units[0].config.changes()
-    print(f"{dataset} {config}, {len(units)} trainings: an epoch {1e3 * spent:.0f} ms")
-    for name, busy in times.most_common(options.top):
-        print(f"{1e3 * busy:9.1f} ms {calls[name]:6} calls  {name[:80]}")
+def measure(workload: tuple[str, str, str, int], options: argparse.Namespace) -> dict[str, Any]:
+    """Milliseconds of an epoch in every variant, and the gains."""
+    variants: dict[str, tuple[str, ...]] = {"all": (), **{name: (name,) for name in KERNELS}}
+    variants["none"] = tuple(KERNELS)
+    times = {name: epoch_time(workload, options, without) for name, without in variants.items()}
+    gains = {name: round(time / times["all"] - 1, 3) for name, time in times.items()}
+    first = workload[0], workload[1], workload[3]
+    return {"config": str(_units(*workload, options)[0].config), "where": first,
+            "ms": {name: round(1e3 * time, 2) for name, time in times.items()},
+            "gain": gains}  # fmt: skip
 
 
-def profiled(work: Callable[[], object], device: str) -> tuple[float, Counter[str], Counter[str]]:
-    """The seconds that some work took, those in every kernel, and how often each was called."""
-    on_gpu = device.startswith("cuda")
-    activity = ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU
-    with profile(activities=[activity]) as profiler:
-        began = perf_counter()
-        work()
-        if on_gpu:
-            torch.cuda.synchronize()
-        spent = perf_counter() - began
-    times, calls = Counter[str](), Counter[str]()
-    for event in profiler.key_averages():
-        busy = event.self_device_time_total if on_gpu else event.self_cpu_time_total
-        times[event.key] += busy / 1e6
-        calls[event.key] += event.count
-    return spent, times, calls
+def _units(
+    protocol: str, dataset: str, system: str, place: int, options: argparse.Namespace
+) -> list[Any]:
+    rules = PROTOCOLS[protocol]
+    return rules.units([dataset], [system], ["best"], seeds=options.seeds, configs=[place])
+
+
+def epoch_time(
+    workload: tuple[str, str, str, int], options: argparse.Namespace, without: tuple[str, ...]
+) -> float:
+    """Seconds of an epoch with its validation, the median over rounds."""
+    with disabled(*without) if without else nullcontext():
+        rules = PROTOCOLS[workload[0]]
+        step = make_lockstep(_units(*workload, options), rules, Path(options.data), options.device)
+        epoch, rounds = 0, []
+        for _ in range(2):  # kernels are compiled, and steps captured
+            epoch = step.advance(epoch)
+        for _ in range(options.rounds):
+            _wait(options.device)
+            began, first = perf_counter(), epoch
+            while epoch < first + options.epochs:
+                epoch = step.advance(epoch)
+            _wait(options.device)
+            rounds.append((perf_counter() - began) / (epoch - first))
+    return median(rounds)
+
+
+def _wait(device: str) -> None:
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
 
 
 if __name__ == "__main__":
