@@ -23,7 +23,7 @@ def both_batches(store, ids, capacity):
     store.tables = Tables.of(store.levels, store.y)
     with disabled():
         plain = store.batch(ids, capacity)
-    with interpreted(), disabled("take_rows"):
+    with interpreted():
         return plain, store.batch(ids, capacity)
 
 

@@ -24,7 +24,6 @@ from sepool_experiments.layers.adjacency import (  # noqa: E402
 )
 from sepool_experiments.layers.segments import (  # noqa: E402
     as_factor,
-    pool_along,
     pool_max,
     pool_relu,
     pool_sum,
@@ -54,25 +53,6 @@ def adjacency_of(graph, layout):
 
 def doubles(*shape):
     return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
-
-
-@pytest.mark.parametrize("used", ["both", "rows", "sums"])
-def test_pool_along_adds_both_gradients(used):
-    x = doubles(6, 3)
-    ptr, assignment = torch.tensor([0, 2, 2, 6]), torch.tensor([0, 0, 2, 2, 2, 2])
-    rows, sums = pool_along(x, ptr, assignment)
-    expected = torch.zeros(3, 3, dtype=x.dtype).index_add(0, assignment, x)
-    assert torch.equal(rows, x)
-    torch.testing.assert_close(sums, expected)
-
-    def loss(rows, sums):
-        parts = {"rows": rows.pow(3).sum(), "sums": sums.pow(2).sum()}
-        return sum(parts.values()) if used == "both" else parts[used]
-
-    actual, reference = (
-        torch.autograd.grad(loss(*both), x)[0] for both in ((rows, sums), (x, expected))
-    )
-    torch.testing.assert_close(actual, reference)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1,)], ids=str)

@@ -44,13 +44,10 @@ class Kernel:
 
 KERNELS = {
     "segment_sum": Kernel("rows", "layers.segments:gather_sum", LARGE),
-    "take_rows": Kernel("rows", "layers.segments:take_rows", LARGE),
-    "dot_rows": Kernel("rows", "layers.segments:dot_rows", LARGE),
     "dropout": Kernel("rows", "layers.dropout:Dropout"),
     "linear": Kernel("layer", "layers.linear_chain:linear_chain", LARGE),
     "norm": Kernel("norm", "layers.norm:NodeNorm"),
     "attention": Kernel("attention", "layers.attention:attention", LARGE),
-    "softmax": Kernel("softmax", "layers.softmax:segment_softmax"),
     "batches": Kernel("batches", "batches.slicing:slice_batch", dtype=torch.int64),
 }
 

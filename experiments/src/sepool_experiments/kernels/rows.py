@@ -1,4 +1,4 @@
-"""Triton kernels of sums, copies and products of gathered rows, and of dropout."""
+"""Triton kernels of sums of gathered rows, and of dropout."""
 
 from __future__ import annotations
 
@@ -85,43 +85,6 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
     tl.store(out + segment * width + column, tl.sum(total, 0), mask=wide)
 
 
-@triton.jit(do_not_specialize=COUNTS)
-def _copy_rows(x, index, relu_input, row_weight, base, out, rows, length, width,
-               RELU_INPUT: tl.constexpr, WEIGHT: tl.constexpr, BASE: tl.constexpr,
-               ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    inside = (row < rows)[:, None] & (column < width)[None, :]
-    source = tl.load(index + row, mask=row < rows, other=0)
-    mask = inside & (source < length)[:, None]
-    values = tl.load(x + source[:, None] * width + column[None, :], mask=mask, other=0.0)
-    offset = row[:, None] * width + column[None, :]
-    if RELU_INPUT:
-        values = tl.where(tl.load(relu_input + offset, mask=inside, other=0.0) > 0, values, 0.0)
-    if WEIGHT:
-        values *= tl.load(row_weight + row, mask=row < rows, other=0.0)[:, None]
-    if BASE:
-        values += tl.load(base + offset, mask=inside, other=0.0)
-    tl.store(out + offset, values, mask=inside)
-
-
-@triton.jit(do_not_specialize=COUNTS)
-def _dot_rows(left, first, right, second, out, rows, width, ROWS: tl.constexpr,
-              WIDTH: tl.constexpr):  # fmt: skip
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    inside = row < rows
-    a = tl.load(first + row, mask=inside, other=0)
-    b = tl.load(second + row, mask=inside, other=0)
-    total = tl.zeros((ROWS,), tl.float32)
-    for start in range(0, width, WIDTH):
-        column = start + tl.arange(0, WIDTH)
-        both = inside[:, None] & (column < width)[None, :]
-        x = tl.load(left + a[:, None] * width + column[None, :], mask=both, other=0.0)
-        y = tl.load(right + b[:, None] * width + column[None, :], mask=both, other=0.0)
-        total += tl.sum(x * y, 1)
-    tl.store(out + row, total, mask=inside)
-
-
 @triton.jit
 def _mix(x):
     """`sepool_experiments.layers.dropout.mix` in 32-bit arithmetic."""
@@ -158,38 +121,6 @@ def tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
     wide = min(WIDTH, triton.next_power_of_2(max(width, 1)))
     tall = ROWS if wide > ROWS else max(TALL, ROWS * WIDTH // wide)
     return (triton.cdiv(rows, tall), triton.cdiv(width, wide)), tall, wide
-
-
-def copy_rows(
-    x: Tensor,
-    index: Tensor,
-    relu_input: Tensor | None = None,
-    row_weight: Tensor | None = None,
-    base: Tensor | None = None,
-) -> Tensor:
-    """``base + row_weight * x[index]``, without terms where ``relu_input <= 0``."""
-    x, width = x.contiguous(), x.size(1)
-    out = torch.empty(len(index), width, dtype=x.dtype, device=x.device)
-    if out.numel():
-        grid, *tile = tiles(len(index), width)
-        tensors = [
-            x if tensor is None else tensor.contiguous()
-            for tensor in (relu_input, row_weight, base)
-        ]
-        flags = relu_input is not None, row_weight is not None, base is not None
-        _copy_rows[grid](x, index, *tensors, out, len(index), len(x), width, *flags, *tile)
-    return out
-
-
-def dot_rows(left: Tensor, first: Tensor, right: Tensor, second: Tensor) -> Tensor:
-    """``left[first] . right[second]``, row by row."""
-    left, right = left.contiguous(), right.contiguous()
-    rows, width = len(first), left.size(1)
-    out = torch.empty(rows, dtype=left.dtype, device=left.device)
-    if rows:
-        (count, _), *tile = tiles(rows, width)
-        _dot_rows[(count,)](left, first, right, second, out, rows, width, *tile)
-    return out
 
 
 def drop_rows(x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:

@@ -8,7 +8,6 @@ from torch import Tensor
 from sepool.pyg.hierarchy import Hierarchy
 from sepool_experiments.layers.segments import (
     as_factor,
-    pool_along,
     pool_max,
     pool_relu,
     pool_sum,
@@ -47,19 +46,5 @@ def readout(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Te
     if level == levels.height:  # one root a graph
         return x
     ptr = levels.graph_ptr(level)
-    return _scaled(pool_sum(x, ptr, levels.batch(level)), ptr, reduce)
-
-
-def readout_along(
-    x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum"
-) -> tuple[Tensor, Tensor]:
-    """Return ``x`` for the next layer and its `readout`; see `pool_along`."""
-    if level == levels.height:
-        return x, x
-    ptr = levels.graph_ptr(level)
-    x, out = pool_along(x, ptr, levels.batch(level))
-    return x, _scaled(out, ptr, reduce)
-
-
-def _scaled(out: Tensor, ptr: Tensor, reduce: str) -> Tensor:
+    out = pool_sum(x, ptr, levels.batch(level))
     return out / as_factor(ptr.diff().clamp(min=1), out) if reduce == "mean" else out

@@ -54,16 +54,6 @@ def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
     return out
 
 
-def pool_along(x: Tensor, ptr: Tensor, assignment: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``x`` and `pool_sum` of it, for rows sorted by cluster.
-
-    Both gradients are added in one pass and have no gradient themselves; neither output may be
-    modified in place.
-    """
-    out: tuple[Tensor, Tensor] = _Along.apply(x, ptr, assignment)  # type: ignore[no-untyped-call]
-    return out
-
-
 def pool_relu(
     x: Tensor,
     ptr: Tensor,
@@ -126,22 +116,6 @@ class _PoolMax(Function):
         return unpool(grad, ptr, assignment, order) * share, None, None, None
 
 
-class _Along(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor) -> tuple[Tensor, Tensor]:
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(assignment)
-        return x.view_as(x), gather_sum(x, ptr)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor | None, sum_grad: Tensor | None) -> Any:
-        (assignment,) = ctx.saved_tensors
-        if sum_grad is not None:
-            grad = take_rows(sum_grad, assignment, base=grad)
-        return grad, None, None
-
-
 class _PoolRelu(Function):
     @staticmethod
     def forward(
@@ -162,7 +136,9 @@ class _PoolRelu(Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, assignment, row_weight = ctx.saved_tensors
-        return take_rows(grad, assignment, x, row_weight), None, None, None, None
+        grad = grad.index_select(0, assignment) * (x > 0)
+        grad = grad if row_weight is None else grad * as_factor(row_weight, grad)
+        return grad, None, None, None, None
 
 
 class _Unpool(Function):
@@ -171,7 +147,7 @@ class _Unpool(Function):
         ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
     ) -> Tensor:
         ctx.save_for_backward(ptr, assignment, order)
-        return take_rows(x, assignment)
+        return x.index_select(0, assignment)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -184,46 +160,16 @@ def as_factor(values: Tensor, x: Tensor) -> Tensor:
     return values.view(-1, *[1] * (x.dim() - 1)).to(x.dtype)
 
 
-def take_rows(
-    x: Tensor,
-    index: Tensor,
-    relu_input: Tensor | None = None,
-    row_weight: Tensor | None = None,
-    base: Tensor | None = None,
-) -> Tensor:
-    """``base + row_weight * x[index]``, without the terms where ``relu_input <= 0``."""
-    if use_kernel("take_rows", x, len(index)):
-        relu_input, base = (None if t is None else _matrix(t) for t in (relu_input, base))
-        taken: Tensor = load("rows").copy_rows(_matrix(x), index, relu_input, row_weight, base)
-        return taken.view(-1, *x.shape[1:])
-    taken = x.index_select(0, index)
-    taken = taken if relu_input is None else taken * (relu_input > 0)
-    taken = taken if row_weight is None else taken * as_factor(row_weight, taken)
-    return taken if base is None else taken.add_(base)
-
-
 def rows_at(x: Features, row_index: Tensor | None) -> Tensor:
     """``x[row_index]``, or ``x`` itself if it has a row for every node."""
     if isinstance(x, FeatureTable):
         assert row_index is not None, "a feature table needs the row index of every node"
         return x.take(row_index)
-    return x if row_index is None else take_rows(x, row_index)
-
-
-def take_or_zero(x: Tensor, index: Tensor) -> Tensor:
-    """``x[index]`` of a matrix, zeros where the index is ``len(x)``."""
-    if use_kernel("take_rows", x, len(index)):
-        taken: Tensor = load("rows").copy_rows(x, index)
-        return taken
-    return F.pad(x, (0, 0, 0, 1)).index_select(0, index)
+    return x if row_index is None else x.index_select(0, row_index)
 
 
 def dot_rows(left: Tensor, left_index: Tensor, right: Tensor, right_index: Tensor) -> Tensor:
     """``left[left_index] . right[right_index]``, row by row."""
-    if use_kernel("dot_rows", left, len(left_index)):
-        args = _matrix(left), left_index, _matrix(right), right_index
-        product: Tensor = load("rows").dot_rows(*args)
-        return product
     products = left.index_select(0, left_index) * right.index_select(0, right_index)
     return products.flatten(1).sum(-1)
 

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from sepool_experiments.kernels.registry import load, use_kernel
 from sepool_experiments.layers.segments import segment_max, segment_sum
 
 
@@ -34,11 +33,8 @@ class _Softmax(Function):
 
     @staticmethod
     def forward(ctx: Any, score: Tensor, ptr: Tensor, segment: Tensor) -> Tensor:
-        if use_kernel("softmax", score):
-            out: Tensor = load("softmax").softmax(score, ptr)
-        else:
-            out = (score - segment_max(score, ptr).index_select(0, segment)).exp_()
-            out /= segment_sum(out, ptr).index_select(0, segment)
+        out = (score - segment_max(score, ptr).index_select(0, segment)).exp_()
+        out /= segment_sum(out, ptr).index_select(0, segment)
         ctx.save_for_backward(out, ptr, segment)
         return out
 
@@ -46,7 +42,5 @@ class _Softmax(Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         out, ptr, segment = ctx.saved_tensors
-        if use_kernel("softmax", out):
-            return load("softmax").gradient(out, grad, ptr), None, None
         mean = segment_sum(out * grad, ptr).index_select(0, segment)
         return out * (grad - mean), None, None

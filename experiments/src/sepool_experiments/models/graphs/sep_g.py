@@ -20,7 +20,7 @@ from sepool_experiments.layers.linear_chain import (
     pooled_norm_chain,
 )
 from sepool_experiments.layers.norm import NodeNorm
-from sepool_experiments.layers.pooling import members, pool, readout, readout_along
+from sepool_experiments.layers.pooling import members, pool, readout
 from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.segments import pool_relu, rows_at
 
@@ -110,9 +110,7 @@ class SEPG(nn.Module):
         for i in range(len(self.convs)):
             # Convolutions beyond the last SEP stay on its level.
             x = self._block(i, x, batch, min(i, self.blocks))
-            args = batch.levels, min(i + 1, self.blocks), self.readout
-            x, out = (x, readout(x, *args)) if self.replicas is None else readout_along(x, *args)
-            readouts.append(out)
+            readouts.append(readout(x, batch.levels, min(i + 1, self.blocks), self.readout))
         first, second = self.drops
         x = first(self.first(torch.cat(readouts, 1)).relu())
         logits: Tensor = self.last(second(self.second(x).relu()))

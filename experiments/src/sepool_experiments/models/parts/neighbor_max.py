@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.segments import segment_max, segment_sum, take_rows
+from sepool_experiments.layers.segments import segment_max, segment_sum
 
 
 def sparse_max(a: Adjacency, x: Tensor) -> Tensor:
@@ -81,7 +81,7 @@ class _DenseMax(Function):
             other = x[:, j].index_select(0, graph)
             best = torch.where(near[:, j, None], torch.maximum(best, other), best)
         ctx.save_for_backward(x, near, source, ptr, best)
-        return take_rows(F.pad(best, (0, 0, 0, 1)), place).view_as(x)
+        return F.pad(best, (0, 0, 0, 1)).index_select(0, place).view_as(x)
 
     @staticmethod
     @torch.autograd.function.once_differentiable

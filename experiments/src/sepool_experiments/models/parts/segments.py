@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
 from sepool.pyg.hierarchy import repeat_each
-from sepool_experiments.layers.segments import pool_sum, take_or_zero
+from sepool_experiments.layers.segments import pool_sum
 
 
 def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Tensor]:
@@ -47,7 +48,7 @@ class _Spread(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, source: Tensor, back: Tensor) -> Tensor:
         ctx.save_for_backward(source, back)
-        return take_or_zero(x, source)
+        return F.pad(x, (0, 0, 0, 1)).index_select(0, source)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
