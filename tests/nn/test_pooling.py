@@ -100,19 +100,6 @@ def test_unpooling(reduce):
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
-def test_gradcheck(reduce):
-    levels = hierarchy(random_batch(2, num_graphs=2))
-    x = torch.randn(levels.num_clusters(0), 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: SEPooling(reduce)(x, levels, 1).x, x)
-    if reduce == "max":
-        return
-    p = torch.randn(levels.num_clusters(1), 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda p: SEPUnpooling(reduce)(p, levels, 1), p)
-    assert torch.autograd.gradgradcheck(lambda x: SEPooling(reduce)(x, levels, 1).x, x)
-    assert torch.autograd.gradgradcheck(lambda p: SEPUnpooling(reduce)(p, levels, 1), p)
-
-
-@pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
 def test_tables_as_rows(reduce):
     """What holds for rows holds for one table a node: one column block a replica."""
     levels = hierarchy(random_batch(4))

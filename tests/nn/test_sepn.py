@@ -13,7 +13,6 @@ from tests.nn.graphs import (  # noqa: E402
     add_trees,
     dense_adjacency,
     dense_assignment,
-    random_batch,
     random_graph,
 )
 from torch_geometric.data import Data  # noqa: E402
@@ -124,12 +123,6 @@ def test_equals_the_dense_formulas(blocks, options):
     )
 
 
-def test_a_batch_is_its_graphs():
-    batch, model = random_batch(1), SEPN(5, 8, 3).eval()
-    alone = torch.cat([model(data) for data in batch.to_data_list()])
-    torch.testing.assert_close(model(batch), alone, rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("conv", [*CONVS, pyg.GCNConv], ids=str)
 @pytest.mark.parametrize("options", [{}, {"smooth": 1}], ids=str)
 def test_predictions_are_spread_after_any_convolution(conv, options):
@@ -191,27 +184,6 @@ def test_foreign_convolutions():
     assert SEPN(5, 8, 3, conv=pyg.GATv2Conv, input_link=True)(data).shape == (40, 3)
 
 
-def test_training_lowers_the_loss():
-    torch.manual_seed(0)
-    data = tall_graph(5)
-    data.y = torch.randint(0, 3, (40,))
-    model = SEPN(5, 32, 3)
-    levels, optimizer = hierarchy(data), torch.optim.Adam(model.parameters(), 0.02)
-    losses = []
-    for _ in range(150):
-        loss = torch.nn.functional.cross_entropy(model(data, levels), data.y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < 0.75 * losses[0]
-
-
-def test_repr():
-    assert repr(SEPN(5, 8, 3)) == "SEPN(5, 8, 3, blocks=2, conv=GCN, skip='concat')"
-    assert repr(SEPN(5, 8, 3, 1, skip="add")) == "SEPN(5, 8, 3, blocks=1, conv=GCN, skip='add')"
-
-
 def test_bad_input():
     data = tall_graph(6)
     with pytest.raises(NoTreeError, match=r"data = sepool.AddCodingTree\(height\)\(data\)"):
@@ -228,34 +200,3 @@ def test_bad_input():
     other.tree = data.tree
     with pytest.raises(ValueError, match="the tree is of another graph"):
         SEPN(5, 8, 3)(other)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"blocks": 0}, "blocks must be at least 1, got 0"),
-        ({"blocks": 3, "height": 2}, r"blocks must be 1 to 2 \(height\), got 3"),
-        ({"skip": "gate"}, "skip must be one of concat, add, none, got 'gate'"),
-        ({"reduce": "median"}, "reduce must be one of sum, mean, max, sym, got 'median'"),
-        ({"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
-        ({"conv": "MLP"}, "conv must be one of GCN, GIN, GAT, ChebNet, GraphSAGE"),
-        ({"pool_dropout": 1.5}, "dropout must be at least 0 and below 1, got 1.5"),
-        ({"input_dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-        ({"teleport": 1.5}, "teleport must be 0 to 1, got 1.5"),
-        ({"propagate": -1}, "propagate must be at least 0, got -1"),
-        ({"smooth": -1}, "smooth must be at least 0, got -1"),
-        ({"hidden": 0}, "hidden must be at least 1, got 0"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        SEPN(**{"in_channels": 5, "hidden": 8, "out_channels": 3, **options})
-
-
-@pytest.mark.parametrize(
-    "options", [{"blocks": 1.5}, {"blocks": True}, {"height": 2.5}, {"smooth": 1.5}]
-)
-def test_whole_numbers(options):
-    with pytest.raises(TypeError, match=r"(blocks|height|smooth) must be a whole number, got "):
-        SEPN(5, 8, 3, **options)
