@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -26,11 +25,6 @@ class TestFromLevels:
             tree = CodingTree.from_levels(bridge, form)
             assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
             assert tree.entropy == pytest.approx(1.6995, abs=1e-4)
-
-    def test_from_levels_takes_clusterings_of_igraph(self, bridge):
-        graph = pytest.importorskip("igraph").Graph(bridge)
-        tree = CodingTree.from_levels(graph, graph.community_multilevel())
-        assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
 
     def test_from_levels_without_levels_is_the_flat_tree(self, bridge):
         assert CodingTree.from_levels(bridge, []).counts == (6, 1)
@@ -138,12 +132,6 @@ class TestLabelsByNode:
     def test_from_levels_missing_or_unknown_nodes_are_refused(self, bridge, labels, message):
         with pytest.raises(ValueError, match=message):
             CodingTree.from_levels(bridge, labels)
-
-    def test_from_levels_names_equal_as_text_are_told_apart(self):
-        graph = nx.Graph([(1, "1"), ("1", 2)])
-        tree = CodingTree.from_levels(graph, [{1}, {"1", 2}])
-        assert tree.labels(1).tolist() == [0, 1, 1]
-        assert tree.communities(1) == [{1}, {"1", 2}]
 
     def test_from_levels_repeated_names_are_refused(self):
         graph = pytest.importorskip("igraph").Graph([(0, 1), (1, 2)])

@@ -34,9 +34,16 @@ def test_import_takes_little_time():
     assert seconds("import sepool") < IMPORT * slowness()
 
 
+def last_line(program: str, *missing: str) -> str:
+    """Return the last line that a Python without some packages prints."""
+    without = "".join(f"sys.modules['{name}'] = None; " for name in missing)
+    command = [sys.executable, "-c", f"import sys; {without}{program}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).splitlines()[-1]
+
+
 def test_import_loads_numpy_alone():
-    code = """
-import sys
+    program = """
 import numpy
 before = set(sys.modules)
 import sepool
@@ -44,8 +51,7 @@ dir(sepool)
 new = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(sorted(new - set(sys.stdlib_module_names) - {"numpy"}), "sepool._core" in sys.modules)
 """
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout == "['sepool'] False\n"
+    assert last_line(program) == "['sepool'] False"
 
 
 @pytest.mark.parametrize(
@@ -59,12 +65,10 @@ print(sorted(new - set(sys.stdlib_module_names) - {"numpy"}), "sepool._core" in 
 )
 def test_import_loads_few_modules(program, most):
     """No more than sepool 0.1.0 loaded, although modules are smaller now."""
-    counted = (
-        f"{program}; import sys; print(*(m for m in sys.modules if m.split('.')[0] == 'sepool'))"
+    modules = last_line(
+        f"{program}; print(*(m for m in sys.modules if m.split('.')[0] == 'sepool'))"
     )
-    command = [sys.executable, "-c", counted]
-    modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    assert 1 <= len(modules) <= most, modules
+    assert 1 <= len(modules.split()) <= most, modules
 
 
 def test_help_takes_little_time_and_loads_no_heavy_package():
@@ -77,44 +81,46 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     main()
 """
     assert seconds(code) < HELP * slowness()
-    code += f"print(set('{HEAVY}'.split()) - {{'typer', 'rich'}} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("set()\n")
-
-
-@pytest.mark.parametrize("missing", ["torch", "torch_geometric"])
-def test_nn_without_its_packages_names_them(missing):
-    program = f"import sys; sys.modules['{missing}'] = None; from sepool.nn import SEPN"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    last = done.stderr.splitlines()[-1]
-    assert last.endswith(f"sepool.nn needs {missing}: pip install 'sepool[torch]'")
-
-
-def last_line(program: str, *missing: str) -> str:
-    """Return the last line that a Python without some packages prints."""
-    without = "".join(f"sys.modules['{name}'] = None; " for name in missing)
-    command = [sys.executable, "-c", f"import sys; {without}{program}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout + done.stderr).splitlines()[-1]
+    loaded = f"print(set('{HEAVY}'.split()) - {{'typer', 'rich'}} & set(sys.modules))"
+    assert last_line(code + loaded) == "set()"
 
 
 @pytest.mark.parametrize(
-    ("module", "missing", "extra"),
+    ("program", "missing", "message"),
     [
         *(
-            (name, "torch", "torch")
-            for name in ("pyg.hierarchy", "pyg.transform", "pyg.dataset", "pyg.reading", "nn")
+            (f"import sepool.{module}", package, f"needs {package}: pip install 'sepool[torch]'")
+            for module in ("pyg.hierarchy", "nn", "integrations.tgp")
+            for package in ("torch", "torch_geometric")
         ),
-        *((name, "torch_geometric", "torch") for name in ("pyg.hierarchy", "integrations.tgp")),
-        ("integrations.tgp", "torch", "torch"),
+        *(
+            (f"import sepool.pyg.{module}", "torch", "needs torch: pip install 'sepool[torch]'")
+            for module in ("transform", "dataset", "reading")
+        ),
+        *(
+            (
+                f"import sepool; from sepool import *; sepool.{name}",
+                "torch",
+                f"sepool.{name} needs torch: pip install 'sepool[torch]'",
+            )
+            for name in ("nn", "AddCodingTree", "hierarchy")
+        ),
+        *(
+            (
+                "import importlib.util as util; util.find_spec = lambda name: None; "
+                f"from sepool import coding_tree, viz; viz.{name}(coding_tree([(0, 1)]), [(0, 1)])",
+                package,
+                f"this needs {package}: pip install 'sepool[viz]'",
+            )
+            for package, name in (("matplotlib", "plot_clusters"), ("bokeh", "explorer_page"))
+        ),
     ],
 )
-def test_modules_without_their_packages_name_them(module, missing, extra):
+def test_use_without_a_package_names_its_extra(program, missing, message):
     if missing == "torch_geometric":
         pytest.importorskip("torch")
-    printed = last_line(f"import sepool.{module}", missing)
-    assert printed.endswith(f" needs {missing}: pip install 'sepool[{extra}]'"), printed
+    printed = last_line(program, missing)
+    assert printed.endswith(message), printed
 
 
 def test_help_of_sepool_skips_missing_packages():
@@ -131,18 +137,6 @@ def test_dir_lists_optional_names_that_are_installed():
         pytest.importorskip(package)
     listed = last_line("import sepool; print(dir(sepool), sepool.viz.plot_clusters)")
     assert all(f"'{name}'" in listed for name in ("AddCodingTree", "hierarchy", "nn", "viz"))
-
-
-def test_optional_name_without_torch_names_the_extra():
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import sepool\n"
-        "from sepool import *\n"
-        "try: sepool.AddCodingTree\n"
-        "except ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'sepool[torch]'" in done.stdout
 
 
 def test_getattr_unknown_name_raises_attribute_error():

@@ -95,14 +95,6 @@ def test_to_networkx_without_networkx_names_the_package(tree, monkeypatch):
         tree.to_networkx()
 
 
-def test_to_networkx_keeps_the_names(tmp_path):
-    pytest.importorskip("networkx")
-    (tmp_path / "graph.txt").write_text("ann bob\n")
-    tree = CodingTree.from_levels(tmp_path / "graph.txt", [])
-    assert tree.names == ("ann", "bob")
-    assert tree.to_networkx().nodes[0, 1]["name"] == "bob"
-
-
 def test_coding_tree_survives_pickle(tree):
     again = pickle.loads(pickle.dumps(tree))
     assert repr(again) == repr(tree)

@@ -56,6 +56,8 @@ class TestHelp:
         output = CliRunner().invoke(cli.app, [name, "--help"]).output
         assert f"Example: sepool {name}" in output
         assert "--json" in output
+        usage = output.splitlines()[0]  # without braces
+        assert re.search(rf" {name} \[OPTIONS\]( [A-Z]+)?$", usage)
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_example_of_command_parses(self, name):
@@ -102,12 +104,6 @@ def test_wrong_value_is_named(args, option, value):
     assert option in message
     assert value in message
     assert "Input should be" not in message
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_usage_line_has_no_braces(name):
-    usage = CliRunner().invoke(cli.app, [name, "--help"]).output.splitlines()[0]
-    assert re.search(rf" {name} \[OPTIONS\]( [A-Z]+)?$", usage)
 
 
 class TestPipes:
@@ -194,27 +190,3 @@ class TestMissingPackages:
         done = without(others, "tree", "graph.txt", "--json")
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["nodes"] == 3
-
-    @pytest.mark.parametrize(
-        ("package", "name"), [("matplotlib", "plot_clusters"), ("bokeh", "explorer_page")]
-    )
-    def test_viz_without_package_names_the_extra(self, package, name):
-        code = (
-            "import importlib.util as util, sys\n"
-            f"sys.modules[{package!r}] = None; util.find_spec = lambda name: None\n"
-            "from sepool import coding_tree, viz\n"
-            f"try: viz.{name}(coding_tree([(0, 1)]), [(0, 1)])\n"
-            "except ImportError as error: print(error)\n"
-        )
-        done = subprocess.check_output([sys.executable, "-c", code], text=True)
-        assert done == f"this needs {package}: pip install 'sepool[viz]'\n"
-
-    @pytest.mark.parametrize("name", ["nn", "AddCodingTree", "hierarchy"])
-    def test_layers_without_torch_name_the_extra(self, name):
-        code = (
-            "import sys; sys.modules['torch'] = None; import sepool\n"
-            f"try: sepool.{name}\n"
-            "except ImportError as error: print(error)\n"
-        )
-        done = subprocess.check_output([sys.executable, "-c", code], text=True)
-        assert done == f"sepool.{name} needs torch: pip install 'sepool[torch]'\n"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import sys
 from importlib import metadata
 
@@ -41,9 +40,3 @@ def test_doctor_without_packages_names_the_extras(monkeypatch):
     assert "missing: pip install 'sepool[torch]'" in output
     assert "missing: pip install 'sepool-experiments'" in output
     assert "broken: " in output
-
-
-def test_doctor_json_has_the_same_rows():
-    rows = json.loads(run("doctor", "--json").output)
-    assert rows["sepool"] == sepool.__version__
-    assert rows["typer"] == metadata.version("typer")

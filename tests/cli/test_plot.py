@@ -120,20 +120,6 @@ def test_output_over_an_input_is_rejected(folder: Path) -> None:
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_tree_file_as_graph_is_rejected(folder: Path) -> None:
-    assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
-    for command in (["explore", "tree.json"], ["plot", "tree.json", "--graph", "tree.json"]):
-        code, output = _run(*command)
-        assert code == 2
-        assert output.startswith("sepool: tree.json is a coding tree, not a graph; draw it with ")
-
-
-def test_explore_of_one_edge_prints_singular(folder: Path) -> None:
-    Path("graph.txt").write_text("a b\n")
-    expected = "wrote graph.html: 2 nodes, 1 edge\n"
-    assert _run("explore", "graph.txt", "--no-open") == (0, expected)
-
-
 def test_search_options_with_tree_file_are_rejected(folder: Path) -> None:
     assert _run("tree", "graph.txt", "-o", "tree.json")[0] == 0
     for command in (["plot", "tree.json"], ["explore", "graph.txt", "--tree", "tree.json"]):

@@ -3,8 +3,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -162,12 +160,6 @@ class TestBadInput:
             assert file.read() == BRIDGE
         assert sorted(os.listdir()) == ["graph.txt", "link.txt"]
 
-    def test_read_only_folder_is_rejected_before_the_search(self, graph, monkeypatch):
-        monkeypatch.setattr(os, "access", lambda *_: False)
-        output = run("tree", "nothing.txt", "-o", "tree.json", code=2).output
-        assert output.startswith("sepool: cannot write tree.json: ")
-        assert len(output.splitlines()) == 1
-
     def test_debug_prints_the_traceback(self, graph):
         result = run("tree", graph, "--height", "0", "--debug", code=2)
         assert "Traceback" in result.output
@@ -190,10 +182,3 @@ def test_tree_that_fails_leaves_no_file(graph, monkeypatch, option, failure, cod
         patch.setattr(os, "fsync", fail)
         assert run("tree", graph, *option, code=code).output == message
     assert os.listdir() == ["graph.txt"]
-
-
-def test_tree_as_process_prints_json(graph):
-    command = [sys.executable, "-m", "sepool", "tree", graph, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["nodes"] == 6
-    assert done.stderr == ""

@@ -70,13 +70,6 @@ def test_save_a_node_that_no_file_holds_is_named(tmp_path, suffix, node):
     replace(tree, names=tuple(map(str, tree.names))).save(tmp_path / f"tree{suffix}")
 
 
-@SUFFIXES
-def test_load_returns_a_built_tree(tmp_path, bridge, suffix):
-    tree = sepool.coding_tree(bridge, height=3)
-    tree.save(tmp_path / f"tree{suffix}")
-    assert_same(CodingTree.load(tmp_path / f"tree{suffix}"), tree)
-
-
 def test_save_writes_the_documented_format(tmp_path, tree):
     tree.save(tmp_path / "tree.json")
     fields = json.loads((tmp_path / "tree.json").read_text())
@@ -93,23 +86,6 @@ def test_save_writes_the_documented_format(tmp_path, tree):
     tree.save(tmp_path / "tree.npz")
     with np.load(tmp_path / "tree.npz", allow_pickle=False) as archive:
         assert set(archive) == set(fields)
-
-
-@SUFFIXES
-@pytest.mark.parametrize("failure", [OSError("disk full"), KeyboardInterrupt()])
-def test_save_failure_keeps_the_old_file(tmp_path, tree, suffix, failure, monkeypatch):
-    path = tmp_path / f"tree{suffix}"
-    path.write_bytes(b"old")
-
-    def fail(*_):
-        raise failure
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", fail)
-        with pytest.raises(type(failure)):
-            tree.save(path)
-    assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == [path.name]
 
 
 def test_save_nan_is_refused(tmp_path, tree):

@@ -262,16 +262,6 @@ def test_cache_without_compiled_core_is_read(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
-def test_cache_failed_write_leaves_no_file(tmp_path, monkeypatch):
-    def fail(*_, **__):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(np, "savez_compressed", fail)
-    with pytest.raises(OSError, match="disk full"):
-        AddCodingTree(cache=tmp_path)(molecules(1)[0])
-    assert list(tmp_path.iterdir()) == []
-
-
 @given(st.lists(shapes.graphs(), min_size=1, max_size=4), st.integers(1, 5))
 def test_unpack_forest_packed_trees_are_equal(graphs, height):
     made = [sepool.as_graph(edges, num_nodes=n) for n, edges in graphs if n]

@@ -286,13 +286,6 @@ def test_call_invalid_graph_raises(graph, error, message):
             AddCodingTree(2).apply_all([molecules(1)[0], graph])
 
 
-def test_apply_all_subset_of_list_equals_list():
-    graphs = molecules(4)
-    part = torch.utils.data.Subset(graphs, [2, 0])
-    result = AddCodingTree(2).apply_all(part)
-    assert all(map(same_data, result, AddCodingTree(2).apply_all([graphs[2], graphs[0]])))
-
-
 def test_apply_all_one_graph_raises():
     with pytest.raises(TypeError, match="for one graph call the transform itself"):
         AddCodingTree(2).apply_all(molecules(1)[0])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
-import pytest
 
 import sepool
 from sepool.viz.cells import split_large
@@ -37,14 +34,6 @@ def test_layout_of_siblings_separates_disks() -> None:
         i, j = np.triu_indices(len(centre), 1)
         near = np.abs(centre[i] - centre[j]) < 0.97 * (radius[i] + radius[j])
         assert not near.any()
-
-
-def test_layout_repeated_is_equal() -> None:
-    graph = sepool.as_graph(nx.karate_club_graph())
-    tree = sepool.coding_tree(graph, 4)
-    one, other = layout(tree, graph), layout(tree, graph)
-    for a, b in zip(one.centre, other.centre, strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 def test_layout_of_grid_brings_neighbours_together() -> None:
@@ -82,20 +71,6 @@ def test_coarse_edges_of_a_level_sum_to_its_boundaries() -> None:
         np.testing.assert_allclose(
             np.bincount(u, weight, count) + np.bincount(v, weight, count), tree.boundaries(level)
         )
-
-
-def test_layout_with_tree_of_another_graph_raises() -> None:
-    tree = sepool.coding_tree([(0, 1), (1, 2)])
-    with pytest.raises(ValueError, match="the tree has 3 leaves, but the graph has 2 nodes"):
-        layout(tree, sepool.as_graph([(0, 1)]))
-
-
-def test_layout_with_other_node_names_raises(tmp_path: Path) -> None:
-    for name, text in (("one.txt", "a b\nb c\n"), ("two.txt", "a b\nb d\n")):
-        (tmp_path / name).write_text(text)
-    tree = sepool.coding_tree(tmp_path / "one.txt")
-    with pytest.raises(ValueError, match="where it has the node 'c', the graph has 'd'"):
-        layout(tree, sepool.as_graph(tmp_path / "two.txt"))
 
 
 def test_viz_layout_after_import_of_plots_is_the_function() -> None:
