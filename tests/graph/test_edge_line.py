@@ -105,18 +105,12 @@ def test_read_edge_list_leading_zeros_and_signs_make_names(write, text, names):
         "1 " * 8_000 + "x",
         "0 1 " + "9" * 16_000,
         "9" * 16_000,
+        "[1" + ",1" * 16_000 + "],[1",
     ],
-    ids=["digits", "semicolons", "blanks", "weight", "id"],
+    ids=["digits", "semicolons", "blanks", "weight", "id", "lists"],
 )
 def test_read_edge_list_long_lines_take_linear_time(write, line):
     before = time.process_time()
     with contextlib.suppress(ValueError):
         read_edge_list(write(f"{line}\n"))
-    assert time.process_time() - before < 1
-
-
-def test_read_edge_list_long_lists_of_numbers_take_linear_time(write):
-    before = time.process_time()
-    with pytest.raises(ValueError, match=":1: "):
-        read_edge_list(write("[1" + ",1" * 16_000 + "],[1\n"))
     assert time.process_time() - before < 1

@@ -84,116 +84,81 @@ def test_graph_arrays_of_other_types_are_refused(name, array):
         Graph(**{**arrays, name: array})
 
 
-class TestBadInput:
-    @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
-    def test_impossible_weights_are_refused(self, weight):
-        with pytest.raises(ValueError, match=f"weight {weight:g}".replace("+", r"\+")):
-            as_graph([(0, 1, 1.0), (1, 2, weight)])
+PATH = [(0, 1), (1, 2)]
+AMBIGUOUS = r"could hold edges.* be an adjacency"
 
-    def test_weights_with_infinite_sum_are_refused(self):
-        with pytest.raises(ValueError, match="add up"):
-            as_graph([(0, 1, 1e308), (1, 2, 1e308)])
 
-    def test_ids_out_of_range_are_refused(self):
-        with pytest.raises(ValueError, match="node 3, but the graph has 3 nodes"):
-            as_graph([(0, 1), (1, 3)], num_nodes=3)
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        *(([(0, 1, 1.0), (1, 2, w)], rf"weight {w:g}") for w in (-1.0, np.nan, np.inf, -np.inf)),
+        ([(0, 1, 1e308), (1, 2, 1e308)], "add up"),
+        ([(0, 1), (-1, 0)], "node -1"),
+        *((np.array([[0, x]]), f"whole numbers, got {x}") for x in (0.5, np.nan, np.inf)),
+        (np.array([[0, 1e300]]), r"whole numbers, got 1e\+300"),
+        ([(0, 10**10)], "10000000001"),
+        *((empty, "no nodes") for empty in ([], np.empty((0, 2), int), np.empty((0, 3)))),
+        (np.zeros((2, 5), int), r"\(2, 5\); transpose it"),
+        (np.zeros((4, 4)), r"\(4, 4\); for an adjacency matrix"),
+        (np.array([[0, 1, 2], [1, 2, 0]]), AMBIGUOUS),
+        (np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), AMBIGUOUS),
+        (np.array([[0.0, 1, 1], [1, 0, 1], [1, 1, 0]]), AMBIGUOUS),
+        (np.array([[0.0, 5], [5, 0]]), AMBIGUOUS),
+        (np.arange(4), "one edge a row"),
+        (np.zeros((2, 2, 2), int), "one edge a row"),
+        (7 * np.ones((3, 1)), "one edge a row"),
+        ([(0, 1), (1, 2, 3)], "all of one length"),
+        ((PATH, [1, 2, 3]), r"expected 2 weights, one an edge, got shape \(3,\)"),
+        (([(0, 1, 1.0)], [1]), "twice"),
+    ],
+)
+def test_as_graph_impossible_value_is_refused(graph, message):
+    with pytest.raises(ValueError, match=message):
+        as_graph(graph)
 
-    def test_negative_ids_are_refused(self):
-        with pytest.raises(ValueError, match="node -1"):
-            as_graph([(0, 1), (-1, 0)])
 
-    @pytest.mark.parametrize("bad", [0.5, np.nan, np.inf, 1e300])
-    def test_ids_that_are_no_integers_are_refused(self, bad):
-        with pytest.raises(ValueError, match=r"whole numbers, got (0.5|nan|inf|1e\+300)"):
-            as_graph(np.array([[0, bad]]))
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        *(([ids], "node ids must be whole numbers") for ids in (("a", "b"), (True, False))),
+        *(([ids], "node ids must be whole numbers") for ids in ((0, 1j), (0, None))),
+        ((PATH, [1, "x"]), "edge weights must be real numbers, got 'x'"),
+        *(((PATH, w), "edge weights must be real") for w in (["a", "b"], [1j, 0], [None, 1])),
+        (None, "cannot read a graph from NoneType"),
+        (3, "cannot read a graph from int"),
+        ({0: [1]}, "cannot read a graph from dict"),
+        (iter([(0, 1)]), "cannot read a graph from list_iterator"),
+    ],
+)
+def test_as_graph_wrong_type_is_refused(graph, message):
+    with pytest.raises(TypeError, match=message):
+        as_graph(graph)
 
-    def test_too_many_nodes_are_refused(self):
-        with pytest.raises(ValueError, match="10000000001"):
-            as_graph([(0, 10**10)])
 
-    @pytest.mark.parametrize("empty", [[], np.empty((0, 2), int), np.empty((0, 3))])
-    def test_graph_without_nodes_is_refused(self, empty):
-        with pytest.raises(ValueError, match="no nodes"):
-            as_graph(empty)
+@pytest.mark.parametrize(
+    ("graph", "options", "message"),
+    [
+        ([(0, 1), (1, 3)], {"num_nodes": 3}, "node 3, but the graph has 3 nodes"),
+        ([], {"num_nodes": 0}, "num_nodes must be at least 1, got 0"),
+        ([], {"num_nodes": -1}, "num_nodes must be at least 1, got -1"),
+        ([(0, 1)], {"weight": "w"}, "leave it out for a list, or pass None to ignore weights"),
+    ],
+)
+def test_as_graph_impossible_option_is_refused(graph, options, message):
+    with pytest.raises(ValueError, match=message):
+        as_graph(graph, **options)
 
-    @pytest.mark.parametrize("count", [0, -1])
-    def test_impossible_num_nodes_is_refused(self, count):
-        with pytest.raises(ValueError, match=f"num_nodes must be at least 1, got {count}"):
-            as_graph([], num_nodes=count)
 
-    def test_num_nodes_that_is_no_number_is_refused(self):
-        with pytest.raises(TypeError, match="num_nodes must be a whole number, got 'a'"):
-            as_graph([(0, 1)], num_nodes="a")
+def test_as_graph_num_nodes_that_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="num_nodes must be a whole number, got 'a'"):
+        as_graph([(0, 1)], num_nodes="a")
 
-    def test_weight_that_is_no_number_is_named(self):
-        with pytest.raises(TypeError, match="edge weights must be real numbers, got 'x'"):
-            as_graph(([(0, 1), (1, 2)], [1, "x"]))
 
-    def test_names_of_weights_of_lists_are_refused(self):
-        with pytest.raises(
-            ValueError, match="leave it out for a list, or pass None to ignore weights"
-        ):
-            as_graph([(0, 1)], weight="w")
-
-    def test_edge_index_is_refused(self):
-        with pytest.raises(ValueError, match=r"\(2, 5\); transpose it"):
-            as_graph(np.zeros((2, 5), int))
-
-    def test_dense_matrix_is_refused(self):
-        with pytest.raises(ValueError, match=r"\(4, 4\); for an adjacency matrix"):
-            as_graph(np.zeros((4, 4)))
-
-    @pytest.mark.parametrize(
-        "edges",
-        [
-            [[0, 1, 2], [1, 2, 0]],
-            [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
-            [[0.0, 1, 1], [1, 0, 1], [1, 1, 0]],
-            [[0.0, 5], [5, 0]],
-        ],
-        ids=["ends", "matrix", "matrix of floats", "two nodes"],
-    )
-    def test_ambiguous_arrays_are_refused(self, edges):
-        with pytest.raises(ValueError, match=r"could hold edges.* be an adjacency"):
-            as_graph(np.array(edges))
-
-    def test_three_weighted_edges_are_read(self):
-        assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
-        assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
-        assert as_graph(np.array([[0, 1], [1, 0]])).num_nodes == 2
-        assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # rows of a list are edges
-
-    @pytest.mark.parametrize("edges", [np.arange(4), np.zeros((2, 2, 2), int), 7 * np.ones((3, 1))])
-    def test_other_shapes_are_refused(self, edges):
-        with pytest.raises(ValueError, match="one edge a row"):
-            as_graph(edges)
-
-    def test_rows_of_several_lengths_are_refused(self):
-        with pytest.raises(ValueError, match="all of one length"):
-            as_graph([(0, 1), (1, 2, 3)])
-
-    @pytest.mark.parametrize("edges", [[("a", "b")], [(True, False)], [(0, 1j)], [(0, None)]])
-    def test_ids_of_wrong_type_are_refused(self, edges):
-        with pytest.raises(TypeError, match="node ids must be whole numbers"):
-            as_graph(edges)
-
-    def test_weights_of_wrong_length_are_refused(self):
-        with pytest.raises(ValueError, match=r"expected 2 weights, one an edge, got shape \(3,\)"):
-            as_graph(([(0, 1), (1, 2)], [1, 2, 3]))
-
-    @pytest.mark.parametrize("weights", [["a", "b"], [1j, 0], [None, 1]])
-    def test_weights_of_wrong_type_are_refused(self, weights):
-        with pytest.raises(TypeError, match="edge weights must be real numbers"):
-            as_graph(([(0, 1), (1, 2)], weights))
-
-    def test_weights_given_twice_are_refused(self):
-        with pytest.raises(ValueError, match="twice"):
-            as_graph(([(0, 1, 1.0)], [1]))
-
-    @pytest.mark.parametrize("thing", [None, 3, {0: [1]}, iter([(0, 1)])])
-    def test_other_objects_are_refused(self, thing):
-        with pytest.raises(TypeError, match=f"cannot read a graph from {type(thing).__name__}"):
-            as_graph(thing)
+def test_as_graph_three_weighted_edges_are_read():
+    assert as_graph(np.array([[0, 1, 2], [1, 2, 3], [2, 3, 4]])).num_nodes == 4
+    assert as_graph(np.array([[0, 1, 0.5], [1, 2, 2.0]])).num_nodes == 3
+    assert as_graph(np.array([[0, 1], [1, 0]])).num_nodes == 2
+    assert as_graph([(0, 1, 2), (1, 2, 0)]).num_nodes == 3  # rows of a list are edges
 
 
 def test_as_graph_reads_files(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from tests.viz.browsers import NAMES, find_browser
 
 import sepool
 from sepool.viz.explore import write_explorer
@@ -20,11 +20,9 @@ from sepool.viz.explore import write_explorer
 pytest.importorskip("bokeh", reason="the page needs Bokeh")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
 
-BROWSER = find_browser()
-pytestmark = [
-    pytest.mark.heavy,
-    pytest.mark.skipif(BROWSER is None, reason=f"no browser: SEPOOL_BROWSER, {', '.join(NAMES)}"),
-]
+pytestmark = pytest.mark.heavy
+# Debian's packages first, then Google's; without any, Playwright's own.
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 Show = Callable[..., Any]
 
@@ -32,10 +30,15 @@ Show = Callable[..., Any]
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
+    named = os.environ.get("SEPOOL_BROWSER") or os.environ.get("CHROME_BIN")
+    path = named or next(filter(None, map(shutil.which, NAMES)), None)
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=BROWSER, args=["--no-sandbox"] if root else []
-        )
+        try:
+            browser = driver.chromium.launch(
+                executable_path=path, args=["--no-sandbox"] if root else []
+            )
+        except playwright.Error as error:
+            pytest.skip(f"no browser: set SEPOOL_BROWSER or install Chromium ({error.message})")
         yield browser
         browser.close()
 
