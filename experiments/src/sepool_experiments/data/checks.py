@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool_experiments.data.fingerprint import fingerprint
 from sepool_experiments.data.graphs import load_folds, load_graphs, load_trees
 from sepool_experiments.data.nodes import TreeChoice, load_nodes, load_tree
 from sepool_experiments.data.tu import read_numbers
@@ -40,25 +39,57 @@ def check_device(device: str) -> str:
     return device
 
 
+def fingerprint(arrays: Iterable[NDArray[np.integer] | None]) -> str:
+    """Return a hash of 12 characters, equal for equal integers of any width.
+
+    It keeps rows of different data apart.
+
+    >>> fingerprint([np.array([1, 2]), None]) == fingerprint([np.array([1, 2], np.uint8), None])
+    True
+    >>> fingerprint([np.array([1, 2])]) == fingerprint([np.array([1]), np.array([2])])
+    False
+    """
+    digest = hashlib.blake2b(digest_size=6)
+    for array in arrays:
+        if array is None:
+            digest.update(b"none")
+            continue
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array, "<i8").data)
+    return digest.hexdigest()
+
+
+def _tested_times(parts: Sequence[Indices], size: int, start: str, noun: str) -> Indices:
+    """Return the number of parts of every graph or node; raise ValueError for others than these."""
+    members = np.concatenate([np.asarray(part, np.int64) for part in parts])
+    if len(outside := members[(members < 0) | (members >= size)]):
+        raise ValueError(f"{start} there is no {noun} {outside[0]}")
+    return np.bincount(members, minlength=size)
+
+
 def check_folds(tests: Sequence[Indices], num_graphs: int, dataset: str) -> None:
     """Raise ValueError for test folds that do not partition the data.
 
     The published folds have equal sizes: a remainder of fewer graphs than folds is in the training
     set of every fold.
-
-    >>> check_folds([np.array([0, 1]), np.array([1, 2])], 4, "MUTAG")
-    Traceback (most recent call last):
-    ValueError: the folds of MUTAG do not partition its 4 graphs: graph 1 is in 2 test folds
     """
-    tested = np.concatenate([np.asarray(fold, np.int64) for fold in tests])
     start = f"the folds of {dataset} do not partition its {num_graphs} graphs:"
-    if len(outside := tested[(tested < 0) | (tested >= num_graphs)]):
-        raise ValueError(f"{start} there is no graph {outside[0]}")
-    counts = np.bincount(tested, minlength=num_graphs)
+    counts = _tested_times(tests, num_graphs, start, "graph")
     if len(repeated := np.flatnonzero(counts > 1)):
         raise ValueError(f"{start} graph {repeated[0]} is in {counts[repeated[0]]} test folds")
     if (untested := int((counts == 0).sum())) >= len(tests):
         raise ValueError(f"{start} {untested} of them are in none of the {len(tests)} test folds")
+
+
+def check_split(parts: Sequence[Indices], num_nodes: int, dataset: str) -> None:
+    """Raise ValueError for a split with an empty part, or with a node in two parts."""
+    start = f"the split of {dataset} is wrong:"
+    if not all(len(part) for part in parts):
+        raise ValueError(f"{start} a part of it is empty")
+    counts = _tested_times(parts, num_nodes, start, "node")
+    if len(repeated := np.flatnonzero(counts > 1)):
+        number = f"node {repeated[0]} is in {counts[repeated[0]]}"
+        raise ValueError(f"{start} {number} of training, validation and test")
 
 
 def _check_training(folder: Path, tests: Sequence[Indices], num_graphs: int, dataset: str) -> None:
@@ -98,10 +129,7 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> st
     _check_training(root / "splits" / dataset, tests, len(graphs.y), dataset)
     for tree in trees:
         load_trees(root, graphs, tree, HEIGHT)
-    edges = graphs.edges
-    return fingerprint(
-        [graphs.nodes, edges.counts, edges.row, edges.col, graphs.labels, graphs.y, *tests]
-    )
+    return fingerprint([graphs.nodes, *graphs.edges[:3], graphs.labels, graphs.y, *tests])
 
 
 def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> str:
@@ -116,49 +144,18 @@ def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> str:
     return fingerprint([edges.row, edges.col, nonzero, nodes.y, nodes.train, nodes.val, nodes.test])
 
 
-def check_split(parts: Sequence[Indices], num_nodes: int, dataset: str) -> None:
-    """Raise ValueError for a split with an empty part, or with a node in two parts.
-
-    >>> check_split([np.array([0, 1]), np.array([1]), np.array([2])], 4, "Cora")
-    Traceback (most recent call last):
-    ValueError: the split of Cora is wrong: node 1 is in 2 of training, validation and test
-    """
-    start = f"the split of {dataset} is wrong:"
-    if not all(len(part) for part in parts):
-        raise ValueError(f"{start} a part of it is empty")
-    nodes = np.concatenate(parts)
-    if len(outside := nodes[(nodes < 0) | (nodes >= num_nodes)]):
-        raise ValueError(f"{start} there is no node {outside[0]}")
-    counts = np.bincount(nodes)
-    if len(repeated := np.flatnonzero(counts > 1)):
-        number = f"node {repeated[0]} is in {counts[repeated[0]]}"
-        raise ValueError(f"{start} {number} of training, validation and test")
-
-
 def _load(load: Callable[[Path, str], Dataset], root: Path, dataset: str, family: str) -> Dataset:
     """Load a dataset; a failed download is a ValueError, an error in local files stays as it is."""
     raw = root / family / dataset / "raw"
-    local = (root / "sepool" / f"{dataset}.npz").exists() or raw.is_dir()
+    local = (root / "sepool" / f"{dataset}.npz").exists() or any(raw.glob("*"))
     try:
         return load(root, dataset)
     except Exception as error:
         if local:
             raise
-        _remove_empty(raw, root)  # folders of the download
-        raise ValueError(_no_data(root, dataset, raw, error)) from error
-
-
-def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove an empty folder and its empty parents up to, but without, the root."""
-    with suppress(OSError):
-        while folder != root:
-            folder.rmdir()
-            folder = folder.parent
-
-
-def _no_data(root: Path, dataset: str, raw: Path, error: Exception) -> str:
-    first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    return (
-        f"no data for {dataset} in {root} and no download ({first_line}); let PyG download it on a "
-        f"machine with a network into --data (or SEPOOL_DATA), or copy its raw files to {raw}"
-    )
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"no data for {dataset} in {root} and no download ({first_line}); let PyG download it "
+            "on a machine with a network into --data (or SEPOOL_DATA), or copy its raw files to "
+            f"{raw}"
+        ) from error

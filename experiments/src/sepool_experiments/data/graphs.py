@@ -6,29 +6,28 @@ written on one machine and used on another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.build import coding_trees
 from sepool.files.archive import Arrays, read_archive, write_archive
+from sepool.graph.batch import as_graph_batch
 from sepool.pyg.cache import cached_trees
 from sepool.pyg.edge_code import decode_edges, encode_edges
 from sepool.pyg.features import blend_weights, cosine_similarity
 from sepool.pyg.format import EdgeBlocks, Forest
-from sepool.pyg.reading import Graphs
+from sepool.pyg.reading import Graphs, Weights
 from sepool.segments import pointers
 from sepool_experiments.data.tu import TUFiles, read_numbers
 
 Ints = NDArray[np.int64]
 FORMAT, VERSION = "sepool-graph-set", 1
-_STDERR = Lock()  # two overlapping redirections would leave stderr redirected
 BLEND = 0.5  # weight of the features in trees of weighted edges
 
 
@@ -55,23 +54,30 @@ class GraphSet:
         """Number of classes."""
         return int(self.y.max()) + 1
 
+    @property
+    def start(self) -> Ints:
+        """First node of the graph of every edge."""
+        return np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
+
     def features(self) -> NDArray[np.float32]:
         """Return one-hot node labels, if any, concatenated with one-hot degrees.
 
         There is a column for every label up to the highest, and for every degree that occurs.
         """
-        start = np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
-        degree = np.bincount(self.edges.row + start, minlength=int(self.nodes.sum()))
+        degree = np.bincount(self.edges.row + self.start, minlength=int(self.nodes.sum()))
         parts = [np.unique(degree, return_inverse=True)[1]]
         if self.labels is not None:
             parts.insert(0, self.labels)
         return np.concatenate([np.eye(part.max() + 1, dtype=np.float32)[part] for part in parts], 1)
 
+    def cosine_weights(self) -> Weights:
+        """Return the edge weights of `sepool.pyg.features.cosine_weights`."""
+        ends = ((part + self.start).astype(np.int64) for part in self.edges[1:3])
+        return blend_weights(cosine_similarity(self.features(), *ends), BLEND)
+
     def edge_arrays(self) -> list[NDArray[Any]]:
         """Return every undirected edge once, one array a graph."""
-        pairs = np.column_stack([self.edges.row, self.edges.col])
-        parts = np.split(pairs, pointers(self.edges.counts)[1:-1])
-        return [part[part[:, 0] < part[:, 1]] for part in parts]
+        return _edge_arrays(self.edges, None)
 
 
 def load_graphs(root: Path, name: str) -> GraphSet:
@@ -83,33 +89,22 @@ def load_graphs(root: Path, name: str) -> GraphSet:
     cached = path.exists()
     if cached:
         arrays = read_archive(path, FORMAT, VERSION)
-        if not files.exist() or _is_current(files, path, arrays):
+        if not files.exist() or str(arrays.get("raw_digest")) == files.digest():
             return _unpack(path, arrays)
-    graphs = _read(files)
-    arrays = {"nodes": graphs.nodes, "y": graphs.y, **encode_edges(graphs.nodes, graphs.edges)}
-    arrays |= {"raw_stamp": np.array(files.stamp()), "raw_digest": np.array(files.digest())}
+    elif not files.exist():
+        from torch_geometric.datasets import TUDataset
+
+        TUDataset(str(files.folder.parents[1]), name)
+    nodes, labels, y = files.read_nodes()
+    graphs = GraphSet(name, nodes, files.read_edges(nodes), labels, y)
+    arrays = {"nodes": nodes, "y": y, **encode_edges(nodes, graphs.edges)}
+    arrays["raw_digest"] = np.array(files.digest())
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(PermissionError) if cached else nullcontext():  # an old cache may be read-only
         write_archive(path, FORMAT, VERSION, arrays)
     return graphs
-
-
-def _is_current(files: TUFiles, path: Path, arrays: Arrays) -> bool:
-    """Compare a cache with the files.
-
-    Older caches have no digest of the files: their arrays are compared, except the edges.
-    """
-    if "raw_digest" in arrays:
-        unchanged = str(arrays["raw_stamp"]) == files.stamp()
-        return unchanged or str(arrays["raw_digest"]) == files.digest()
-    if files.newest() > path.stat().st_mtime_ns or not arrays["plain"].all():
-        return False
-    return all(
-        array is None if key not in arrays else np.array_equal(array, arrays[key])
-        for key, array in files.read_nodes()._asdict().items()
-    )
 
 
 def _unpack(path: Path, arrays: Arrays) -> GraphSet:
@@ -142,40 +137,52 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     the best trees; "released" is the code of torch-geometric-pool; "features" has the best trees of
     edges weighted by the similarity of node features; "" has a root above all nodes.
     """
+    flat = Graphs(graphs.nodes, graphs.edges, None)
+    weigh = graphs.cosine_weights if tree == "features" else None
+    return cached_forest(root, graphs.name, flat, tree, height, weigh)
+
+
+def cached_forest(
+    root: Path,
+    name: str,
+    graphs: Graphs,
+    tree: str,
+    height: int,
+    weigh: Callable[[], Weights] | None = None,
+) -> Forest:
+    """Load the trees of graphs from the cache, or build them; ``weigh`` is called for the latter.
+
+    Weights of ``graphs`` are part of the key of the cache.
+    """
     if not tree:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
         return Forest(counts, np.zeros(graphs.nodes.sum(), np.int32))
-    flat = Graphs(graphs.nodes, graphs.edges, None)
-    options = {"dataset": graphs.name, "tree": tree, "height": height}
-    return cached_trees(
-        root / "sepool", flat, options, lambda: _build_trees(root, graphs, tree, height)
-    )
+
+    def build() -> Forest:
+        if tree == "random":
+            return shuffled(cached_forest(root, name, graphs, "best", height))
+        edges = _edge_arrays(graphs.edges, weigh() if weigh else graphs.tree_weight)
+        if tree == "released":
+            from sepool.integrations.tgp import released_trees
+
+            return Forest.of(released_trees(edges, graphs.nodes, height))
+        batch = as_graph_batch(edges, num_nodes=graphs.nodes.tolist())
+        return Forest.of(coding_trees(batch, height, method="best" if tree == "features" else tree))
+
+    options = {"dataset": name, "tree": tree, "height": height}
+    return cached_trees(root / "sepool", graphs, options, build)
 
 
-def _build_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
-    if tree == "random":
-        return shuffled(load_trees(root, graphs, "best", height))
-    if tree == "released":
-        from sepool.integrations.tgp import released_trees
-
-        return Forest.of(released_trees(graphs.edge_arrays(), graphs.nodes, height))
-    from sepool.build import coding_trees
-    from sepool.graph.batch import as_graph_batch
-
-    edges: list[Any] = graphs.edge_arrays()
-    if tree == "features":
-        tree, edges = "best", _weighted(graphs, edges)
-    batch = as_graph_batch(edges, num_nodes=graphs.nodes.tolist())
-    return Forest.of(coding_trees(batch, height, method=tree))
-
-
-def _weighted(graphs: GraphSet, edges: list[NDArray[Any]]) -> list[Any]:
-    """Add the weights of `sepool.pyg.features.cosine_weights` to edges."""
-    parts = np.split(graphs.features(), pointers(graphs.nodes)[1:-1])
-    return [
-        (pairs, blend_weights(cosine_similarity(x, *pairs.T.astype(np.int64)), BLEND))
-        for pairs, x in zip(edges, parts, strict=True)
-    ]
+def _edge_arrays(edges: EdgeBlocks, weight: Weights) -> list[Any]:
+    """Return every undirected edge once, one array a graph, or with weights a pair of arrays."""
+    ends = pointers(edges.counts)[1:-1]
+    parts = np.split(np.column_stack([edges.row, edges.col]), ends)
+    once = [part[:, 0] < part[:, 1] for part in parts]
+    pairs = [part[mask] for part, mask in zip(parts, once, strict=True)]
+    if weight is None:
+        return pairs
+    weights = zip(np.split(weight, ends), once, strict=True)
+    return list(zip(pairs, (part[mask] for part, mask in weights), strict=True))
 
 
 def shuffled(forest: Forest) -> Forest:
@@ -186,20 +193,3 @@ def shuffled(forest: Forest) -> Forest:
     for start, nodes in zip(starts, forest.counts[:, 0], strict=False):
         rng.shuffle(parent[start : start + nodes])
     return Forest(forest.counts, parent)
-
-
-@contextmanager
-def quiet(raw: Path) -> Iterator[None]:
-    """Silence PyG unless it has to download the raw files."""
-    with _STDERR, redirect_stderr(StringIO()) if raw.is_dir() else nullcontext():
-        yield
-
-
-def _read(files: TUFiles) -> GraphSet:
-    """Read a dataset from its files, downloaded if they are missing."""
-    if not files.exist():
-        from torch_geometric.datasets import TUDataset
-
-        TUDataset(str(files.folder.parents[1]), files.name)
-    nodes, labels, y = files.read_nodes()
-    return GraphSet(files.name, nodes, files.read_edges(nodes), labels, y)

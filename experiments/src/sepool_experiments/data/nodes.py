@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.archive import read_archive, write_archive
-from sepool.pyg.cache import cached_trees
 from sepool.pyg.edge_code import decode_edges, encode_edges
 from sepool.pyg.features import (
     blend_weights,
@@ -23,7 +22,7 @@ from sepool.pyg.features import (
 )
 from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
 from sepool.pyg.reading import Graphs
-from sepool_experiments.data.graphs import BLEND, quiet, shuffled
+from sepool_experiments.data.graphs import BLEND, cached_forest
 from sepool_experiments.protocols.units import Config
 
 if TYPE_CHECKING:
@@ -121,17 +120,11 @@ def load_nodes(root: Path, name: str) -> NodeSet:
 
 def load_tree(root: Path, nodes: NodeSet, choice: TreeChoice) -> Forest:
     """Load the tree of a dataset from the cache, or build it, with all levels."""
-    sizes = np.array([nodes.num_nodes])
-    if not choice.tree:
-        return Forest(np.array([[nodes.num_nodes, 1]]), np.zeros(nodes.num_nodes, np.int32))
     weight = tree_weights(nodes, choice)
-    options = {"dataset": nodes.name, "tree": choice.tree, "height": choice.height}
-    return cached_trees(
-        root / "sepool",
-        Graphs(sizes, nodes.edges, weight),
-        options,
-        lambda: _build_tree(root, nodes, choice, weight),
-    )
+    if choice.tree == "released" and weight is not None:
+        raise ValueError(f"blend must be 0 for released trees, got {choice.blend}")
+    graphs = Graphs(np.array([nodes.num_nodes]), nodes.edges, weight)
+    return cached_forest(root, nodes.name, graphs, choice.tree, choice.height)
 
 
 def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | None:
@@ -187,33 +180,10 @@ def node_data(nodes: NodeSet, forest: Forest) -> Data:
     )
 
 
-def _build_tree(
-    root: Path, nodes: NodeSet, choice: TreeChoice, weight: NDArray[np.float64] | None
-) -> Forest:
-    row, col = nodes.edges.row, nodes.edges.col
-    once = row < col
-    pairs = np.column_stack([row, col])[once]
-    if choice.tree == "random":
-        best = TreeChoice("best", choice.height, (), choice.blend, choice.similarity)
-        return shuffled(load_tree(root, nodes, best))
-    if choice.tree == "released":
-        if weight is not None:
-            raise ValueError(f"blend must be 0 for released trees, got {choice.blend}")
-        from sepool.integrations.tgp import released_trees
-
-        return Forest.of(released_trees([pairs], [nodes.num_nodes], choice.height))
-    from sepool.build import coding_trees
-    from sepool.graph.graph import as_graph
-
-    graph = as_graph(pairs if weight is None else (pairs, weight[once]), num_nodes=nodes.num_nodes)
-    return Forest.of(coding_trees([graph], choice.height, method=choice.tree))
-
-
 def _read_planetoid(root: Path, name: str) -> tuple[NodeSet, dict[str, Any]]:
     from torch_geometric.datasets import Planetoid
 
-    with quiet(root / "Planetoid" / name / "raw"):
-        data = Planetoid(str(root / "Planetoid"), name, split="public")[0]
+    data = Planetoid(str(root / "Planetoid"), name, split="public")[0]
     raw = data.x.numpy()
     row, col = data.edge_index.numpy()
     keys = np.unique((row * len(raw) + col)[row != col])

@@ -33,7 +33,7 @@ class RunInfo:
         engine: name of the engine.
         command: command line.
         started: time of the start, in UTC.
-        data: mark of the graphs and folds (see `sepool_experiments.data.fingerprint`), "" for runs
+        data: mark of the graphs and folds (see `sepool_experiments.data.checks`), "" for runs
             that predate it.
     """
 
