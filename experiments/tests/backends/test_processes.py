@@ -5,15 +5,11 @@ from time import monotonic
 
 import pytest
 
-from sepool_experiments.backends.processes import Processes
-
-
-def run(units, protocol, options):
-    return list(Processes().run(units, protocol, options))
+from sepool_experiments.backends import processes
 
 
 def test_run_yields_every_unit_once(units, protocol, options, result):
-    results = run(units, protocol, options)
+    results = list(processes.run(units, protocol, options))
     assert sorted(results, key=lambda r: r.unit.key) == sorted(
         map(result, units), key=lambda r: r.unit.key
     )
@@ -22,7 +18,7 @@ def test_run_yields_every_unit_once(units, protocol, options, result):
 
 def test_run_killed_worker_restarts_units(units, protocol, options, result, tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_DIE", str(tmp_path))
-    results = run(units, protocol, options)
+    results = list(processes.run(units, protocol, options))
     assert (tmp_path / "died").exists()
     assert {r.unit for r in results} == set(units)
     assert len(results) == len(units)
@@ -34,7 +30,7 @@ def test_run_killed_worker_restarts_units(units, protocol, options, result, tmp_
 def test_run_unit_killing_its_worker_raises(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_KILL", units[3].key)
     options = replace(options, workers=1, retries=1, log=lambda text: None)
-    running = Processes().run(units, protocol, options)
+    running = processes.run(units, protocol, options)
     assert [next(running).unit for _ in range(3)] == units[:3]
     with pytest.raises(RuntimeError, match="died 2 times while it trained one of: table1 MUTAG"):
         next(running)
@@ -43,18 +39,14 @@ def test_run_unit_killing_its_worker_raises(units, protocol, options, monkeypatc
 def test_run_failing_training_raises(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_FAIL", units[0].key)
     with pytest.raises(ArithmeticError, match="told to fail"):
-        run(units, protocol, options)
+        list(processes.run(units, protocol, options))
 
 
 def test_close_does_not_wait_for_running_units(units, protocol, options, monkeypatch):
     monkeypatch.setenv("FAKE_SECONDS", "600")
     monkeypatch.setenv("FAKE_QUICK", units[0].key)
-    running = Processes().run(units, protocol, options)
+    running = processes.run(units, protocol, options)
     assert next(running).unit == units[0]
     began = monotonic()
     running.close()
     assert monotonic() - began < 60
-
-
-def test_run_without_units_yields_nothing(protocol, options):
-    assert run([], protocol, options) == []

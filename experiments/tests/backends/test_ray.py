@@ -11,7 +11,7 @@ pytest.importorskip("ray", reason="pip install 'sepool-experiments[ray]'")
 
 import ray
 
-from sepool_experiments.backends.ray import Ray
+from sepool_experiments.backends import ray as backend
 
 pytestmark = pytest.mark.heavy
 HERE = str(Path(__file__).parents[1])
@@ -52,7 +52,7 @@ def tell(monkeypatch, tmp_path):
 
 
 def run(units, protocol, options):
-    return list(Ray().run(units, protocol, options))
+    return list(backend.run(units, protocol, options))
 
 
 def test_run_yields_every_unit_once(units, protocol, options, result):
@@ -81,7 +81,3 @@ def test_run_failing_training_raises(units, protocol, options, tell):
     tell(FAKE_FAIL=units[0].key)
     with pytest.raises(ArithmeticError, match="told to fail"):
         run(units[:2], protocol, options)
-
-
-def test_run_without_units_yields_nothing(protocol, options):
-    assert run([], protocol, options) == []

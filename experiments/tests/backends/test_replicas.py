@@ -45,7 +45,7 @@ def threaded(monkeypatch, units, protocol, tmp_path):
 
     def run(trainer):
         options = RunOptions(tmp_path, "cuda", workers=2, trainer=NAME + trainer.__name__)
-        return replicas.Replicas().run(units, protocol, options)
+        return replicas.run(units, protocol, options)
 
     before = threading.active_count()
     yield run

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sepool_experiments.backends import make_backend
+from sepool_experiments.backends import processes
 from sepool_experiments.backends.run import Plan, run
 from sepool_experiments.results.rows import Rows, finished
 
@@ -54,29 +54,21 @@ def test_run_results_of_other_data_raises(units, protocol, options, tmp_path):
     assert finished(tmp_path, protocol) == {u.key for u in units}
 
 
-def test_run_trains_missing_units_only(units, protocol, options, tmp_path, monkeypatch):
-    run(Plan.of(protocol, units[:5], tmp_path), options, "processes")
-    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
-    assert run(Plan.of(protocol, units, tmp_path), options, "processes") == len(units) - 5
-    assert set((tmp_path / "log").read_text().split()) == {u.key for u in units[5:]}
-
-
-def test_run_failing_training_keeps_finished_results(
+def test_run_failing_training_keeps_finished_results_and_resumes(
     units, protocol, options, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("FAKE_FAIL", units[4].key)
     with pytest.raises(ArithmeticError):
         run(Plan.of(protocol, units, tmp_path), replace(options, workers=1), "processes")
     assert finished(tmp_path, protocol) == {u.key for u in units[:4]}
+    monkeypatch.delenv("FAKE_FAIL")
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    run(Plan.of(protocol, units, tmp_path), options, "processes")
+    assert set((tmp_path / "log").read_text().split()) == {u.key for u in units[4:]}
 
 
 def test_run_incomplete_backend_raises(units, protocol, options, tmp_path, monkeypatch):
-    def lazy(name):
-        backend = make_backend(name)
-        monkeypatch.setattr(type(backend), "run", lambda *_: (unit for unit in ()))
-        return backend
-
-    monkeypatch.setattr("sepool_experiments.backends.make_backend", lazy)
+    monkeypatch.setattr(processes, "run", lambda *_: (unit for unit in ()))
     with pytest.raises(RuntimeError, match="the engine processes left out 12 units"):
         run(Plan.of(protocol, units, tmp_path), options, "processes")
 

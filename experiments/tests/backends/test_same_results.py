@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sepool_experiments.backends import RunOptions, make_backend
+from sepool_experiments.backends import RunOptions, load_backend
 from sepool_experiments.data.checks import check_data
 
 
@@ -17,7 +17,7 @@ def short(protocol):
 
 def run(name, units, protocol, data):
     check_data(data, "MUTAG", ["best"], protocol.folds)
-    results = make_backend(name).run(units, protocol, RunOptions(data, workers=2))
+    results = load_backend(name)(units, protocol, RunOptions(data, workers=2))
     return {result.unit: result for result in results}
 
 

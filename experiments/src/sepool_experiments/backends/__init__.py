@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Protocol as Interface
 
 from sepool_experiments.models.catalog import system_of
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
-# By name, because the modules import torch or Ray.
-BACKENDS = {
-    "replicas": "sepool_experiments.backends.replicas:Replicas",
-    "processes": "sepool_experiments.backends.processes:Processes",
-    "ray": "sepool_experiments.backends.ray:Ray",
-}
+BACKENDS = ("replicas", "processes", "ray")
 NO_RAY = "the backend ray needs Ray: pip install 'sepool-experiments[ray]'"
-Train = Callable[..., Iterable[Result]]
+Run = Callable[..., Generator[Result, None, None]]
 
 
 @dataclass(frozen=True)
@@ -50,39 +44,26 @@ class RunOptions:
     log: Callable[[str], None] = print
 
 
-class Backend(Interface):
-    """Trains units in any order and yields each result as soon as it is complete."""
+def load_backend(name: str) -> Run:
+    """Return the function of a backend, which trains units in any order and yields each result.
 
-    name: str
-
-    def run(
-        self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Generator[Result, None, None]:
-        """Train every unit once."""
-        ...
-
-
-def make_backend(name: str) -> Backend:
-    """Return the backend of a name."""
-    _check_name(name)
+    The modules import torch or Ray.
+    """
     if name == "ray" and find_spec("ray") is None:
         raise ValueError(NO_RAY)
-    backend: Backend = resolve_name(BACKENDS[name])()
-    return backend
+    run: Run = resolve_name(f"sepool_experiments.backends.{name}:run")
+    return run
 
 
-def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[Backend, list[Unit]]]:
-    """Assign units to backends.
+def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[str, Run, list[Unit]]]:
+    """Assign units to backends, by default to replicas if they train in lockstep, or processes.
 
-    Example:
-        >>> assign_units("replicas", [])
-        []
-        >>> assign_units("magic", [])
-        Traceback (most recent call last):
-        ValueError: backend must be auto, replicas, processes, ray, got 'magic'
+    >>> assign_units("magic", [])
+    Traceback (most recent call last):
+    ValueError: backend must be auto, replicas, processes, ray, got 'magic'
     """
-    if name != "auto":
-        _check_name(name)
+    if name not in ("auto", *BACKENDS):
+        raise ValueError(f"backend must be auto, {', '.join(BACKENDS)}, got {name!r}")
     assigned: dict[str, list[Unit]] = {}
     for unit in units:
         lockstep = system_of(unit).lockstep
@@ -92,16 +73,11 @@ def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[Backend, list[U
             )
         backend = name if name != "auto" else "replicas" if lockstep else "processes"
         assigned.setdefault(backend, []).append(unit)
-    return [(make_backend(backend), part) for backend, part in assigned.items()]
-
-
-def _check_name(name: str) -> None:
-    if name not in BACKENDS:
-        raise ValueError(f"backend must be auto, {', '.join(BACKENDS)}, got {name!r}")
+    return [(backend, load_backend(backend), part) for backend, part in assigned.items()]
 
 
 def train_alone(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str) -> Result:
     """Train one unit by itself, in a worker process of any backend."""
-    train: Train = resolve_name(trainer)
-    (result,) = train([unit], protocol, Path(root), device)
+    result: Result
+    (result,) = resolve_name(trainer)([unit], protocol, Path(root), device)
     return result

@@ -18,72 +18,58 @@ from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
 
-class Processes:
-    """Backend with one unit at a time and one thread in every process.
+def run(
+    units: Sequence[Unit], protocol: Protocol, options: RunOptions
+) -> Generator[Result, None, None]:
+    """Train one unit at a time with one thread in every process.
 
     A dead worker breaks its pool: the running units, one a worker, restart in a new pool.
-
-    Example:
-        >>> Processes().name
-        'processes'
     """
-
-    name = "processes"
-
-    def run(
-        self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Generator[Result, None, None]:
-        """Train every unit once."""
-        waiting = deque(units)
-        crashes: Counter[Unit] = Counter()
-        while waiting:
-            lost: list[Unit] = []
-            yield from self._run_pool(waiting, lost, protocol, options)
-            crashes.update(lost)
-            if lost:
-                options.log(f"a worker process died; {len(lost)} units restart")
-            if failed := [unit for unit in lost if crashes[unit] > options.retries]:
-                raise RuntimeError(
-                    f"a worker process died {options.retries + 1} times while it trained one of: "
-                    + "; ".join(map(str, failed))
-                )
-            waiting.extendleft(reversed(lost))
-
-    def _run_pool(
-        self, waiting: deque[Unit], lost: list[Unit], protocol: Protocol, options: RunOptions
-    ) -> Generator[Result, None, None]:
-        """Train units from ``waiting``; after a crash, put the running ones into ``lost``."""
-        running: dict[Future[Result], Unit] = {}
-        context = multiprocessing.get_context("spawn")
-        worker_end, owner_end = context.Pipe(duplex=False)
-        pool = ProcessPoolExecutor(options.workers, context, _start_worker, (worker_end,))
-        try:
-            while (waiting and not lost) or running:
-                while waiting and not lost and len(running) < options.workers:
-                    unit = waiting.popleft()
-                    try:
-                        future = pool.submit(train_alone, *_arguments(unit, protocol, options))
-                        running[future] = unit
-                    except BrokenProcessPool:
-                        lost.append(unit)
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    unit = running.pop(done)
-                    try:
-                        result = done.result()
-                    except BrokenProcessPool:
-                        lost.append(unit)
-                    else:
-                        yield result
-        finally:
-            owner_end.close()  # ends the workers, also after an error or an early exit
-            pool.shutdown(wait=True, cancel_futures=True)
-            worker_end.close()
+    waiting = deque(units)
+    crashes: Counter[Unit] = Counter()
+    while waiting:
+        lost: list[Unit] = []
+        yield from _run_pool(waiting, lost, protocol, options)
+        crashes.update(lost)
+        if lost:
+            options.log(f"a worker process died; {len(lost)} units restart")
+        if failed := [unit for unit in lost if crashes[unit] > options.retries]:
+            raise RuntimeError(
+                f"a worker process died {options.retries + 1} times while it trained one of: "
+                + "; ".join(map(str, failed))
+            )
+        waiting.extendleft(reversed(lost))
 
 
-def _arguments(
-    unit: Unit, protocol: Protocol, options: RunOptions
-) -> tuple[str, Unit, Protocol, str, str]:
-    return options.trainer, unit, protocol, str(options.data_root), options.device
+def _run_pool(
+    waiting: deque[Unit], lost: list[Unit], protocol: Protocol, options: RunOptions
+) -> Generator[Result, None, None]:
+    """Train units from ``waiting``; after a crash, put the running ones into ``lost``."""
+    running: dict[Future[Result], Unit] = {}
+    context = multiprocessing.get_context("spawn")
+    worker_end, owner_end = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(options.workers, context, _start_worker, (worker_end,))
+    try:
+        while (waiting and not lost) or running:
+            while waiting and not lost and len(running) < options.workers:
+                unit = waiting.popleft()
+                try:
+                    arguments = (unit, protocol, str(options.data_root), options.device)
+                    running[pool.submit(train_alone, options.trainer, *arguments)] = unit
+                except BrokenProcessPool:
+                    lost.append(unit)
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                unit = running.pop(done)
+                try:
+                    result = done.result()
+                except BrokenProcessPool:
+                    lost.append(unit)
+                else:
+                    yield result
+    finally:
+        owner_end.close()  # ends the workers, also after an error or an early exit
+        pool.shutdown(wait=True, cancel_futures=True)
+        worker_end.close()
 
 
 def _start_worker(worker_end: Connection) -> None:

@@ -3,135 +3,67 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from datetime import timedelta
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
-from rich.table import Table
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from sepool_experiments.protocols.units import Result, Unit
 
 PLAIN_SECONDS = 30.0
 
 
-@dataclass
-class _Cell:
-    """Counts and sums of accuracies of one dataset and system."""
-
-    total: int = 0
-    done: int = 0
-    val: float = 0.0
-    test: float = 0.0
-
-    def add(self, result: Result) -> None:
-        self.done += 1
-        self.val += result.val_accuracy
-        self.test += result.test_accuracy
-
-    def texts(self) -> tuple[str, str, str]:
-        if not self.done:
-            return f"0/{self.total:,}", "", ""
-        val, test = (f"{100 * part / self.done:.2f}" for part in (self.val, self.test))
-        return f"{self.done:,}/{self.total:,}", val, test
+def _cell_name(unit: Unit) -> str:
+    tree = f" ({unit.tree})" if unit.tree else ""
+    return f"{unit.dataset} {unit.system}{tree}"
 
 
-def _cell_key(unit: Unit) -> tuple[str, str, str]:
-    return unit.dataset, unit.system, unit.tree
-
-
-@dataclass
-class Board:
-    """Counts of results by dataset, system and tree.
-
-    Example:
-        >>> from sepool_experiments.protocols.units import Config
-        >>> unit = Unit("table1", "MUTAG", "SEP-G", "best", Config(), fold=0, seed=0)
-        >>> board = Board([unit])
-        >>> board.add(Result(unit, 9, 5, 0.3, 0.75, 0.5, 1.0))
-        >>> print(board.line(now=board.start + 2))
-        1/1 trainings, 0.5 a second, 0:00:00 left; MUTAG SEP-G (best) val 75.00 test 50.00
-    """
-
-    units: Sequence[Unit]
-    start: float = field(default_factory=time.monotonic)
-    done: int = 0
-    cells: dict[tuple[str, str, str], _Cell] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for unit in self.units:
-            self.cells.setdefault(_cell_key(unit), _Cell()).total += 1
-
-    def add(self, result: Result) -> None:
-        """Count one result."""
-        self.done += 1
-        self.cells[_cell_key(result.unit)].add(result)
-
-    def pace(self, now: float | None = None) -> str:
-        """Return rate and time left, if known."""
-        spent = (time.monotonic() if now is None else now) - self.start
-        if not self.done or spent <= 0:
-            return "time left unknown"
-        left = round((len(self.units) - self.done) * spent / self.done)
-        clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
-        return f"{self.done / spent:.3g} a second, {clock} left"
-
-    def line(self, now: float | None = None) -> str:
-        """Return the board as one line of a log."""
-        means = []
-        for (dataset, system, tree), cell in self.cells.items():
-            if cell.done:
-                _, val, test = cell.texts()
-                name = f"{system} ({tree})" if tree else system
-                means.append(f"{dataset} {name} val {val} test {test}")
-        head = f"{self.done:,}/{len(self.units):,} trainings, {self.pace(now)}"
-        return "; ".join([head, *means[-3:]])
-
-    def table(self) -> Table:
-        """Return the running means, a row for every cell."""
-        table = Table(box=None, pad_edge=False)
-        for title in ("dataset", "system", "tree"):
-            table.add_column(title)
-        for title in ("done", "val %", "test %"):
-            table.add_column(title, justify="right")
-        for key, cell in self.cells.items():
-            table.add_row(*key, *cell.texts())
-        return table
-
-
-class _Screen:
-    """Live view of a board."""
-
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns)
-        self.task: TaskID = self.bar.add_task("", total=len(board.units))
-
-    def __rich__(self) -> Group:
-        self.bar.update(self.task, completed=self.board.done, description=self.board.pace())
-        return Group(self.bar, self.board.table())
-
-
-@dataclass
 class Reporter:
-    """Counts results on a board and prints messages."""
+    """Counts results, one bar a dataset, system and tree, and prints messages."""
 
-    board: Board
-    console: Console
-    last: float = field(default_factory=time.monotonic)
+    def __init__(self, units: Sequence[Unit], console: Console) -> None:
+        self.console, self.last = console, time.monotonic()
+        self.progress = Progress(
+            *(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), "{task.description}"),
+            console=console,
+            disable=not console.is_terminal,
+            refresh_per_second=4,
+            speed_estimate_period=3600,
+        )
+        self.progress.add_task("all", total=len(units))
+        counts = Counter(map(_cell_name, units))
+        self.bars = {name: self.progress.add_task(name, total=n) for name, n in counts.items()}
+        self.sums = {name: np.zeros(3) for name in counts}  # trainings, accuracies
 
     def add(self, result: Result) -> None:
         """Count a result; without a terminal, print a line every half minute."""
-        self.board.add(result)
+        name = _cell_name(result.unit)
+        self.sums[name] += 1, 100 * result.val_accuracy, 100 * result.test_accuracy
+        val, test = self.sums[name][1:] / self.sums[name][0]
+        means = f"{name} val {val:.2f} test {test:.2f}"
+        self.progress.update(self.bars[name], advance=1, description=means)
+        self.progress.advance(self.progress.tasks[0].id)
         if not self.console.is_terminal and time.monotonic() - self.last >= PLAIN_SECONDS:
             self.last = time.monotonic()
-            self.log(self.board.line())
+            self.log(self.line())
+
+    def line(self) -> str:
+        """Return counts, rate, time left and the last means as one line of a log."""
+        total, *cells = self.progress.tasks
+        pace = "time left unknown"
+        if total.completed and total.elapsed:
+            rate = total.completed / total.elapsed
+            left = timedelta(seconds=round((total.remaining or 0) / rate))
+            pace = f"{rate:.3g} a second, {left} left"
+        means = [cell.description for cell in cells if cell.completed]
+        return "; ".join([f"{total.completed:,}/{total.total:,} trainings, {pace}", *means[-3:]])
 
     def log(self, text: str) -> None:
-        """Print a line above the live view."""
+        """Print a line above the bars."""
         self.console.print(text)
 
 
@@ -139,10 +71,8 @@ class Reporter:
 def watch(units: Sequence[Unit]) -> Iterator[Reporter]:
     """Show the progress of units while the block runs, live if stderr is a terminal."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    board = Board(units)
-    if console.is_terminal:
-        with Live(_Screen(board), console=console, refresh_per_second=4):
-            yield Reporter(board, console)
-    else:
-        yield Reporter(board, console)
-        console.print(board.line())
+    reporter = Reporter(units, console)
+    with reporter.progress:
+        yield reporter
+    if not console.is_terminal:
+        reporter.log(reporter.line())

@@ -13,48 +13,39 @@ from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
 
-class Ray:
-    """Backend with one Ray task a unit; tasks share GPUs, and Ray repeats those of a dead node.
+def run(
+    units: Sequence[Unit], protocol: Protocol, options: RunOptions
+) -> Generator[Result, None, None]:
+    """Train a unit a Ray task; tasks share GPUs, and Ray repeats those of a dead node.
 
     Every machine needs sepool-experiments, and the data under the same path.
-
-    Example:
-        >>> Ray().name
-        'ray'
     """
-
-    name = "ray"
-
-    def run(
-        self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Generator[Result, None, None]:
-        """Train every unit once."""
-        ray = connect(options.address, options.workers)
-        on_gpu = options.device.startswith("cuda")
-        # A task sees only its own GPU, as number 0.
-        device = "cuda" if on_gpu else options.device
-        task = ray.remote(
-            num_cpus=1,
-            num_gpus=options.gpu_share if on_gpu else 0,
-            max_retries=options.retries,
-        )(_train)
-        rules, root = ray.put(protocol), str(options.data_root.resolve())
-        waiting = iter(units)
-        running: dict[Any, Unit] = {}
-        # Twice the cores, so that no core waits for the driver.
-        capacity = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
-        try:
-            while True:
-                for unit in islice(waiting, capacity - len(running)):
-                    running[task.remote(options.trainer, unit, rules, root, device)] = unit
-                if not running:
-                    return
-                done, _ = ray.wait(list(running), num_returns=1)
-                for reference in done:
-                    yield _get(ray, reference, running.pop(reference), options)
-        finally:
-            for reference in running:
-                ray.cancel(reference, force=True)
+    ray = connect(options.address, options.workers)
+    on_gpu = options.device.startswith("cuda")
+    # A task sees only its own GPU, as number 0.
+    device = "cuda" if on_gpu else options.device
+    task = ray.remote(
+        num_cpus=1,
+        num_gpus=options.gpu_share if on_gpu else 0,
+        max_retries=options.retries,
+    )(_train)
+    rules, root = ray.put(protocol), str(options.data_root.resolve())
+    waiting = iter(units)
+    running: dict[Any, Unit] = {}
+    # Twice the cores, so that no core waits for the driver.
+    capacity = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    try:
+        while True:
+            for unit in islice(waiting, capacity - len(running)):
+                running[task.remote(options.trainer, unit, rules, root, device)] = unit
+            if not running:
+                return
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                yield _get(ray, reference, running.pop(reference), options)
+    finally:
+        for reference in running:
+            ray.cancel(reference, force=True)
 
 
 def _train(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str) -> Result:

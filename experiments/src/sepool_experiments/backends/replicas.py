@@ -19,48 +19,42 @@ LOWEST = 3  # first thread of the lowest of PyTorch's four stream priorities
 PATIENCE = 30  # seconds to wait for the end of a thread
 
 
-class Replicas:
-    """Backend that trains units of one shape in lockstep, on one GPU or on the CPU.
+def run(
+    units: Sequence[Unit], protocol: Protocol, options: RunOptions
+) -> Generator[Result, None, None]:
+    """Train units of one shape in lockstep, on one GPU or on the CPU.
 
     A few threads share a GPU, each with a group of units and a CUDA stream: the last replicas of a
     group leave the GPU nearly idle, and other groups fill it. Streams have descending priorities,
     so that groups end one after another and an interrupted run loses little.
     """
-
-    name = "replicas"
-
-    def run(
-        self, units: Sequence[Unit], protocol: Protocol, options: RunOptions
-    ) -> Generator[Result, None, None]:
-        """Train every unit once."""
-        train = resolve_name(options.trainer)
-        workers = min(options.workers, GPU_WORKERS) if options.device != "cpu" else 1
-        if workers < 2:
-            yield from train(units, protocol, options.data_root, options.device, options.log)
-            return
-        groups = resolve_name(options.trainer.partition(":")[0] + ":group_units")(units)
-        tasks: queue.SimpleQueue[Sequence[Unit] | None] = queue.SimpleQueue()
-        messages: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
-        for group in [*groups, *[None] * workers]:
-            tasks.put(group)
-        work = (tasks, messages, protocol, options)
-        threads = [
-            threading.Thread(target=_work, args=(rank, *work), daemon=True)
-            for rank in range(workers)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            while workers:
-                message = messages.get()
-                if message is None:
-                    workers -= 1
-                elif isinstance(message, BaseException):
-                    raise message
-                else:
-                    yield message
-        finally:
-            _end(threads)
+    train = resolve_name(options.trainer)
+    workers = min(options.workers, GPU_WORKERS) if options.device != "cpu" else 1
+    if workers < 2:
+        yield from train(units, protocol, options.data_root, options.device, options.log)
+        return
+    groups = resolve_name(options.trainer.partition(":")[0] + ":group_units")(units)
+    tasks: queue.SimpleQueue[Sequence[Unit] | None] = queue.SimpleQueue()
+    messages: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+    for group in [*groups, *[None] * workers]:
+        tasks.put(group)
+    work = (tasks, messages, protocol, options)
+    threads = [
+        threading.Thread(target=_work, args=(rank, *work), daemon=True) for rank in range(workers)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        while workers:
+            message = messages.get()
+            if message is None:
+                workers -= 1
+            elif isinstance(message, BaseException):
+                raise message
+            else:
+                yield message
+    finally:
+        _end(threads)
 
 
 def _end(threads: Sequence[threading.Thread]) -> None:

@@ -69,10 +69,10 @@ def run(
     """
     check_same_data(plan.out, plan.protocol, data or {})
     done = 0
-    for chosen, units in assign_units(engine, plan.todo):
-        info = RunInfo.now(plan.protocol, device_name(options.device), chosen.name)
+    for name, train, units in assign_units(engine, plan.todo):
+        info = RunInfo.now(plan.protocol, device_name(options.device), name)
         missing = {unit.key for unit in units}
-        running = chosen.run(units, plan.protocol, options)
+        running = train(units, plan.protocol, options)
         with Writer(plan.out, plan.protocol, info, data) as writer, closing(running):
             for result in running:
                 writer.add(result)
@@ -80,7 +80,7 @@ def run(
                 done += 1
                 on_result(result)
         if missing:
-            raise RuntimeError(f"the engine {chosen.name} left out {len(missing)} units")
+            raise RuntimeError(f"the engine {name} left out {len(missing)} units")
     return done
 
 
