@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -23,6 +23,9 @@ class Verdict:
         return "met" if self.met else "**not met**"
 
 
+Render = Callable[[list[Row]], tuple[str, list[Verdict]]]
+
+
 @dataclass(frozen=True)
 class Section:
     """One script's part of the page."""
@@ -32,19 +35,32 @@ class Section:
     tables: list[str]
     verdicts: list[Verdict]
 
+    @classmethod
+    def of_parts(cls, title: str, text: str, rows: list[Row], parts: dict[str, Render]) -> Section:
+        """A table and its verdicts for every part of the rows that was measured."""
+        groups = {name: [row for row in rows if row["part"] == name] for name in parts}
+        made = [parts[name](group) for name, group in groups.items() if group]
+        verdicts = [verdict for _, found in made for verdict in found]
+        return cls(title, text, [table for table, _ in made], verdicts)
 
-def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table; the first column is left aligned, all others right."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], others: str = "---:") -> str:
+    """A Markdown table; the first column is left aligned, all others right by default."""
+    lines = [header, ["---"] + [others] * (len(header) - 1), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def verdict_table(verdicts: list[Verdict]) -> str:
     lines = [[v.target, v.measured, v.word] for v in verdicts]
-    return "\n".join(
-        "| " + " | ".join(line) + " |"
-        for line in [["target", "measured", "verdict"], ["---", "---", "---"], *lines]
-    )
+    return table(["target", "measured", "verdict"], lines, others="---")
+
+
+def not_on(names: list[str], most: int = 4) -> str:
+    """The names on which a target is missed, to stand behind what was measured."""
+    if not names:
+        return ""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return "; not on " + " / ".join(names[:most]) + more
 
 
 def grouped(rows: Iterable[Row], *keys: str) -> list[tuple[tuple[Any, ...], list[Row]]]:

@@ -1,8 +1,8 @@
-"""The section of the page about training."""
+"""The sections of the page about training."""
 
 from __future__ import annotations
 
-from page import Section, Verdict, seconds, table
+from page import Section, Verdict, count, seconds, table
 from results import Row
 
 EPOCH, STEP, LOGITS = 1.3, 1.5, 1e-4
@@ -51,16 +51,45 @@ def lockstep(rows: list[Row]) -> Section:
         ratio = row["alone"] / row["lockstep"]
         spent = [seconds(row["lockstep"]), seconds(row["alone"])]
         lines.append([", ".join(row["datasets"]), f"{row['trainings']:,}", *spent, f"{ratio:.0f}x"])
-        count = f"{row['trainings']:,} trainings of SEP-G on one GPU"
+        many = f"{row['trainings']:,} trainings of SEP-G on one GPU"
         met = row["lockstep"] <= LOCKSTEP
         verdicts += [
-            Verdict(f"{count} in at most {LOCKSTEP} s", f"{row['lockstep']:.0f} s", met),
-            Verdict(f"{count} at least {FASTER} times the throughput of one after another",
+            Verdict(f"{many} in at most {LOCKSTEP} s", f"{row['lockstep']:.0f} s", met),
+            Verdict(f"{many} at least {FASTER} times the throughput of one after another",
                     f"{ratio:.0f}x", ratio >= FASTER),
         ]  # fmt: skip
     header = ["datasets", "trainings", "in lockstep", "one after another", "ratio"]
     tables = [table(header, lines), table(["dataset", "time in kernels", "memory"], kernels)]
     return Section("Many trainings on one GPU", LOCKSTEP_TEXT, tables, verdicts)
+
+
+def systems_cuda(rows: list[Row]) -> Section:
+    return Section("Cost of every system on a GPU", SYSTEMS, _tables(rows), [])
+
+
+def _tables(rows: list[Row]) -> list[str]:
+    """One table for every number of trainings at once: time and memory, a column a dataset."""
+    made = []
+    for replicas in dict.fromkeys(row["replicas"] for row in rows):
+        mine = [row for row in rows if row["replicas"] == replicas]
+        graphs = list(dict.fromkeys(row["graph"] for row in mine))
+        found = {(row["system"], row["graph"]): row for row in mine}
+        lines = []
+        for system in dict.fromkeys(row["system"] for row in mine):
+            own = [found.get((system, graph)) for graph in graphs]
+            some = next(row for row in own if row)
+            cells = [text for row in own for text in _cells(row)]
+            lines.append([system, count(some["weights"]), *cells])
+        head = "one training" if replicas == 1 else f"{replicas:,} trainings at once"
+        titles = [title for graph in graphs for title in (graph, "memory")]
+        made.append(table([head, "weights", *titles], lines))
+    return made
+
+
+def _cells(row: Row | None) -> tuple[str, str]:
+    if row is None:
+        return "", ""
+    return seconds(row["seconds"]), f"{row['mib']:,.0f} MiB"
 
 
 def _ratio(row: Row) -> float:
@@ -88,3 +117,9 @@ SEP-G over 16 configurations, 5 seeds and 10 folds a dataset, with early stoppin
 `replicas`. One after another is timed on a sample: epochs of the same trainings in plain PyG (the \
 stock loader, PyG's own convolution) for every dataset, width and batch size, times the epochs \
 that the trainings took. Kernels and memory: one epoch of 200 replicas, hidden 64, batch 128."""
+
+SYSTEMS = """\
+One epoch of table 1 (50 batches, or a pass over the data) without validation: hidden 64, batch \
+128, the engine `replicas`, the fastest of a few epochs. Weights are those of one training on the \
+first dataset; the time is that of all trainings together. Memory is the peak that PyTorch \
+allocated."""

@@ -9,15 +9,8 @@ FASTER, ALL_SEVEN, MEGABYTES, LOADER = 200, 120, 60, 1.25
 
 
 def pyg(rows: list[Row]) -> Section:
-    tables: list[str] = []
-    verdicts: list[Verdict] = []
-    for name, render in RENDER.items():
-        part = [row for row in rows if row["part"] == name]
-        if part:
-            text, found = render(part)
-            tables.append(text)
-            verdicts += found
-    return Section("In PyTorch Geometric", PYG, tables, verdicts)
+    parts = {"trees": _trees, "datasets": _datasets, "disk": _disk, "loader": _loader}
+    return Section.of_parts("In PyTorch Geometric", PYG, rows, parts)
 
 
 def _trees(rows: list[Row]) -> tuple[str, list[Verdict]]:
@@ -74,8 +67,6 @@ def _loader(rows: list[Row]) -> tuple[str, list[Verdict]]:
     header = ["one pass of the loader", "batch", "without trees", "with trees", "ratio"]
     return table(header, lines), [verdict]
 
-
-RENDER = {"trees": _trees, "datasets": _datasets, "disk": _disk, "loader": _loader}
 
 PYG = """\
 `AddCodingTree(3).apply_all(dataset)` from a dataset in memory to the same dataset with trees and \

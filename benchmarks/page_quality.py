@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page import Section, Verdict, bits, columns, grouped, percent, table
+from page import Section, Verdict, bits, columns, grouped, not_on, percent, table
 from results import Row
 
 TOLERANCE = 1e-9
@@ -24,7 +24,7 @@ def entropy(rows: list[Row]) -> Section:
         )
     tables = [table(["graph", "height", *methods, "least known before"], lines)]
     known_rows = [row for row in single if row["known"] is not None]
-    missed = [
+    too_high = [
         f"{row['graph']} at height {row['height']} ({row['entropy']['best']:.4f})"
         for row in known_rows
         if round(row["entropy"]["best"], 3) > row["known"]
@@ -32,13 +32,13 @@ def entropy(rows: list[Row]) -> Section:
     verdicts = [
         Verdict(
             "`best` at least as low as every other method on every single graph",
-            f"{len(single) - len(behind)} of {len(single)}{_listed(behind)}",
+            f"{len(single) - len(behind)} of {len(single)}{not_on(behind)}",
             bool(single) and not behind,
         ),
         Verdict(
             "`best` reaches the least values known before (to three decimals)",
-            f"{len(known_rows) - len(missed)} of {len(known_rows)}{_listed(missed)}",
-            bool(known_rows) and not missed,
+            f"{len(known_rows) - len(too_high)} of {len(known_rows)}{not_on(too_high)}",
+            bool(known_rows) and not too_high,
         ),
     ]
     if datasets:
@@ -79,7 +79,7 @@ def _dataset_verdicts(rows: list[Row]) -> list[Verdict]:
     return [
         Verdict(
             "mean H of `best` at least as low as every other method's on every TU dataset",
-            f"{len(others) - len(above)} of {len(others)}{_listed(above)}",
+            f"{len(others) - len(above)} of {len(others)}{not_on(above)}",
             not above,
         ),
         Verdict(
@@ -159,13 +159,6 @@ def trees(rows: list[Row]) -> Section:
     header = ["mean entropy", "graphs", "no tree", *kinds]
     text = TREES.format(height=rows[0]["height"] if rows else 0)
     return Section("Trees that SEP-G is trained along", text, [table(header, lines)], [])
-
-
-def _listed(names: list[str], most: int = 4) -> str:
-    if not names:
-        return ""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return "; not on " + " / ".join(names[:most]) + more
 
 
 ENTROPY = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from page import Section, Verdict, bits, columns, count, grouped, seconds, table, times
+from page import Section, Verdict, bits, columns, count, grouped, not_on, seconds, table, times
 from results import Row
 from scale import exponent
 
@@ -15,20 +15,8 @@ STEEPEST, LEAN, QUADRATIC = 1.15, 60, 1.5
 
 
 def speed(rows: list[Row]) -> Section:
-    tables: list[str] = []
-    verdicts: list[Verdict] = []
-    for name, render in (
-        ("small", _small),
-        ("molecules", _molecules),
-        ("large", _large),
-        ("infomap", _infomap),
-    ):
-        part = [row for row in rows if row["part"] == name]
-        if part:
-            text, found = render(part)
-            tables.append(text)
-            verdicts += found
-    return Section("Speed", SPEED, tables, verdicts)
+    parts = {"small": _small, "molecules": _molecules, "large": _large, "infomap": _infomap}
+    return Section.of_parts("Speed", SPEED, rows, parts)
 
 
 def _small(rows: list[Row]) -> tuple[str, list[Verdict]]:
@@ -104,32 +92,20 @@ def _infomap(rows: list[Row]) -> tuple[str, list[Verdict]]:
     verdicts = [
         Verdict(
             "`best` faster than Infomap on every graph",
-            f"{len(rows) - len(slower)} of {len(rows)}" + _but(slower),
+            f"{len(rows) - len(slower)} of {len(rows)}" + not_on(slower),
             not slower,
         ),
         Verdict(
             "`best` at no higher entropy than Infomap on every graph",
-            f"{len(rows) - len(higher)} of {len(rows)}" + _but(higher),
+            f"{len(rows) - len(higher)} of {len(rows)}" + not_on(higher),
             not higher,
         ),
     ]
     return table(header, lines), verdicts
 
 
-def _but(names: list[str]) -> str:
-    return f"; not on {' / '.join(names)}" if names else ""
-
-
 def scale(rows: list[Row]) -> Section:
-    tables: list[str] = []
-    verdicts: list[Verdict] = []
-    for name, render in (("families", _families), ("shapes", _shapes)):
-        part = [row for row in rows if row["part"] == name]
-        if part:
-            text, found = render(part)
-            tables.append(text)
-            verdicts += found
-    return Section("Scale", SCALE, tables, verdicts)
+    return Section.of_parts("Scale", SCALE, rows, {"families": _families, "shapes": _shapes})
 
 
 def _families(rows: list[Row]) -> tuple[str, list[Verdict]]:
@@ -162,12 +138,12 @@ def _families(rows: list[Row]) -> tuple[str, list[Verdict]]:
         Verdict(
             f"`fast` grows no faster than m^{STEEPEST} from {count(sizes[0])} to "
             f"{count(sizes[-1])} edges",
-            f"m^{steepest[0]:.2f} at worst ({steepest[1]})" + _but(failed),
+            f"m^{steepest[0]:.2f} at worst ({steepest[1]})" + not_on(failed),
             not failed and steepest[0] <= STEEPEST,
         ),
         Verdict(
             f"`fast` on {count(largest)} edges under {LEAN} bytes an edge above the input",
-            f"{fattest[0]:.0f} bytes at worst ({fattest[1]})" + _but(failed),
+            f"{fattest[0]:.0f} bytes at worst ({fattest[1]})" + not_on(failed),
             not failed and fattest[0] < LEAN,
         ),
     ]
@@ -193,7 +169,7 @@ def _shapes(rows: list[Row]) -> tuple[str, list[Verdict]]:
     cases = len(lines)
     verdict = Verdict(
         "no quadratic case among the shapes, each method",
-        f"{cases - len(bad)} of {cases}" + _but(bad),
+        f"{cases - len(bad)} of {cases}" + not_on(bad),
         not bad,
     )
     return table(header, lines), [verdict]

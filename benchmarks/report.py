@@ -9,7 +9,6 @@ import page_epoch
 import page_pyg
 import page_quality
 import page_speed
-import page_systems
 from page import Section, verdict_table
 from results import HERE, QUICK, Row, load
 
@@ -24,8 +23,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "epoch": page_epoch.epoch,
     "epoch_cuda": page_epoch.epoch_cuda,
     "lockstep": page_epoch.lockstep,
-    "systems": page_systems.systems,
-    "systems_cuda": page_systems.systems_cuda,
+    "systems_cuda": page_epoch.systems_cuda,
 }
 
 HEAD = """\
@@ -47,6 +45,11 @@ python benchmarks/speed.py --data ROOT --parts small  # one script, one part
 them; `SEPOOL_DATA` can name it too. Without it only generated graphs are measured."""
 
 
+def sections(files: dict[str, Row]) -> dict[str, Section]:
+    """The sections of the scripts that have run."""
+    return {name: make(files[name]["rows"]) for name, make in SECTIONS.items() if name in files}
+
+
 def render(quick: bool) -> str:
     files = load(quick)
     parts = [HEAD]
@@ -54,7 +57,7 @@ def render(quick: bool) -> str:
         parts.append("**These are the figures of a quick run: small samples, few repeats.**")
     if not files:
         parts.append("Nothing has been measured yet.")
-    done = {name: make(files[name]["rows"]) for name, make in SECTIONS.items() if name in files}
+    done = sections(files)
     verdicts = [verdict for section in done.values() for verdict in section.verdicts]
     met = sum(verdict.met for verdict in verdicts)
     if verdicts:

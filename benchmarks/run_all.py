@@ -9,7 +9,7 @@ from pathlib import Path
 
 from results import parser
 
-SCRIPTS = ("optimum", "relabel", "trees", "entropy", "speed", "scale", "pyg", "epoch", "systems")
+SCRIPTS = ("optimum", "relabel", "trees", "entropy", "speed", "scale", "pyg", "epoch")
 
 
 def main() -> None:

@@ -32,7 +32,6 @@ from sepool_experiments.report import report
 from sepool_experiments.results.rows import Rows
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-NOTHING = "Nothing has been measured yet."
 RULE = "customary"  # how a configuration is chosen
 
 
@@ -56,18 +55,12 @@ def origin(script: str, part: str = "") -> str:
 
 def bench(script: str, make: Callable[[list[Any]], Section], part: str = "", most: int = 9) -> str:
     """The tables of one benchmark as its own page has them, and where they come from."""
-    if script not in measured():
-        return NOTHING
     rows = [row for row in measured()[script]["rows"] if not part or row.get("part") == part]
-    if not rows:
-        return NOTHING
     return "\n\n".join([*make(rows).tables[:most], origin(script, part)])
 
 
 def optimum() -> str:
     """The gap to the optimum over all graphs that were solved exactly, one line a height."""
-    if "optimum" not in measured():
-        return NOTHING
     gaps = [row for row in measured()["optimum"]["rows"] if row["kind"] == "gap" and row["graphs"]]
     methods = list(dict.fromkeys(row["method"] for row in gaps))
     lines = []
@@ -85,11 +78,7 @@ def optimum() -> str:
 
 def targets() -> str:
     """How many of the targets of `benchmarks/README.md` are met."""
-    sections = [
-        make(measured()[name]["rows"])
-        for name, make in bench_report.SECTIONS.items()
-        if name in measured()
-    ]
+    sections = bench_report.sections(measured()).values()
     verdicts = [verdict for section in sections for verdict in section.verdicts]
     missed = "; ".join(f"{v.target}: {v.measured}" for v in verdicts if not v.met)
     met = sum(verdict.met for verdict in verdicts)
@@ -136,8 +125,6 @@ def _lines(row_cells: Sequence[Any]) -> list[list[str]]:
 
 def accuracy(name: str) -> str:
     """Accuracies of all measured lines of a protocol, with the published figure in brackets."""
-    if own_rows(name).empty:
-        return NOTHING
     datasets = list(dict.fromkeys(cell.dataset for cell in cells(name)))
     text = table(["", *datasets], _lines(cells(name)))
     return f"{text}\n\n`sepool reproduce {name}`: {_made_by(own_rows(name))}"
@@ -177,8 +164,6 @@ def against_random() -> str:
 
 def entropy() -> str:
     """Entropy of every method at height 2 on single graphs."""
-    if "entropy" not in measured():
-        return NOTHING
     rows = measured()["entropy"]["rows"]
     single = [row for row in rows if row["kind"] == "graph" and row["height"] == 2]
     text = page_quality.entropy(single).tables[0]
