@@ -6,13 +6,12 @@ graphs on which some other method found a lower H than `best` (by more than 1e-9
 
 from __future__ import annotations
 
-import argparse
 import random
 
 import numpy as np
 
-from graphs import TU, Edges, FloatArray, MissingDataError, single_graphs, tu_dataset
-from peers import OURS, PEERS, TGP, Method, available, tree_levels
+from graphs import TU, Edges, FloatArray, single_graphs, tu_datasets
+from peers import OURS, PEERS, TGP, Method, available, build_trees, tree_levels
 from results import Recorder, parser, root_of
 from score import entropies, entropy, fit_height
 
@@ -62,12 +61,7 @@ def single(graph: Edges, height: int, methods: list[Method], out: Recorder) -> N
 def dataset_scores(graphs: list[Edges], height: int, method: Method) -> FloatArray:
     """H of every graph; NaN where a peer fails."""
     if method in OURS:
-        import sepool
-        from sepool.graph.batch import as_graph_batch
-
-        sizes = [graph.num_nodes for graph in graphs]
-        batch = as_graph_batch([graph.pairs for graph in graphs], num_nodes=sizes)
-        trees = sepool.coding_trees(batch, height, method=method.name, num_threads=1)
+        trees = build_trees(graphs, height, method.name)
         scores = entropies(graphs, [tree_levels(tree) for tree in trees])
         worst = float(np.abs(scores - np.asarray(trees.entropy)).max())
         if worst > TOLERANCE:
@@ -87,7 +81,6 @@ def dataset(
     name: str, graphs: list[Edges], height: int, methods: list[Method], limit: int, out: Recorder
 ) -> None:
     """One row for each method: mean H, and how often it beats `best`."""
-    graphs = [graph for graph in graphs if graph.num_edges]
     best: FloatArray | None = None
     for method in methods:
         chosen = list(range(len(graphs)))
@@ -126,27 +119,15 @@ def main() -> None:
         "--tgp-graphs", type=int, default=None, help="random sample of a dataset it is given"
     )
     arguments = options.parse_args()
-    run(arguments)
-
-
-def run(arguments: argparse.Namespace) -> None:
     quick = arguments.quick
     root = root_of(arguments)
     out = Recorder(__file__, quick)
     methods = available((*OURS, *PEERS))
     for graph in single_graphs(root, quick=quick):
-        if isinstance(graph, MissingDataError):
-            print(graph)
-            continue
         small = graph.num_nodes <= (3000 if quick else arguments.tgp_nodes)
         for height in HEIGHTS:
             single(graph, height, [m for m in methods if small or m is not TGP], out)
-    for name in ("MUTAG", "PTC_MR") if quick else TU:
-        try:
-            graphs = tu_dataset(name, root)
-        except MissingDataError as error:
-            print(error)
-            continue
+    for name, graphs in tu_datasets(("MUTAG", "PTC_MR") if quick else TU, root):
         nodes = sum(graph.num_nodes for graph in graphs) / len(graphs)
         limit = arguments.tgp_graphs or (50 if quick else 1000 if nodes < 50 else 100)
         for height in HEIGHTS:

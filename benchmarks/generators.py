@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphs import Edges, grid, simple_pairs
+from graphs import Edges, IntArray, grid, simple_pairs
 
 
 def barabasi_albert(m: int, seed: int, per_node: int = 5) -> Edges:
@@ -78,46 +78,45 @@ def shuffled(graph: Edges, seed: int) -> Edges:
 # shapes that turn careless algorithms quadratic; n is the number of nodes
 
 
-def star(n: int) -> Edges:
-    leaves = np.arange(1, n)
-    return Edges("star", n, np.stack([np.zeros_like(leaves), leaves], axis=1))
+def _pairs(u: IntArray | int, v: IntArray) -> IntArray:
+    return np.stack(np.broadcast_arrays(u, v), axis=1).astype(np.int64)
 
 
-def path(n: int) -> Edges:
-    nodes = np.arange(n - 1)
-    return Edges("path", n, np.stack([nodes, nodes + 1], axis=1))
-
-
-def caterpillar(n: int, legs: int = 3) -> Edges:
+def caterpillar(n: int, legs: int = 3) -> IntArray:
     """A path whose nodes carry ``legs`` leaves each."""
-    spine = n // (legs + 1)
-    leaves = np.arange(spine, n)
-    leg = np.stack([(leaves - spine) % spine, leaves], axis=1)
-    return Edges("caterpillar", n, np.concatenate([path(spine).pairs, leg]))
+    nodes, spine = np.arange(1, n), n // (legs + 1)
+    return _pairs(np.where(nodes < spine, nodes - 1, (nodes - spine) % spine), nodes)
 
 
-def wheel(n: int) -> Edges:
-    rim = np.roll(np.arange(1, n), -1)
-    rim_pairs = np.stack([np.arange(1, n), rim], axis=1)
-    return Edges("wheel", n, np.concatenate([star(n).pairs, rim_pairs]))
+def wheel(n: int) -> IntArray:
+    rim = np.arange(1, n)
+    return np.concatenate([_pairs(0, rim), _pairs(rim, np.roll(rim, -1))])
 
 
-def complete(n: int) -> Edges:
-    u, v = np.triu_indices(n, 1)
-    return Edges("complete", n, np.stack([u, v], axis=1).astype(np.int64))
-
-
-def bipartite(a: int, b: int) -> Edges:
+def bipartite(a: int, b: int) -> IntArray:
     u, v = np.divmod(np.arange(a * b), b)
-    name = "complete bipartite" if a == b else f"complete bipartite, {a} against n"
-    return Edges(name, a + b, np.stack([u, a + v], axis=1))
+    return _pairs(u, a + v)
 
 
-def weighted_star(n: int, *, close: bool) -> Edges:
-    """A star whose weights all differ: spread over 1..1000 (shuffled), or 1 + i * 1e-9."""
-    i = np.arange(n - 1, dtype=np.float64)
-    if close:
-        weights, kind = 1 + i * 1e-9, "nearly equal weights"
-    else:
-        weights, kind = 1 + 999 * np.random.default_rng(0).permutation(i / n), "spread weights"
-    return Edges(f"star, {kind}", n, star(n).pairs, weights)
+SHAPES: dict[str, Callable[[int], IntArray]] = {  # by number of nodes
+    "star": lambda n: _pairs(0, np.arange(1, n)),
+    "path": lambda n: _pairs(np.arange(n - 1), np.arange(1, n)),
+    "caterpillar": caterpillar,
+    "wheel": wheel,
+    "star, spread weights": lambda n: _pairs(0, np.arange(1, n)),
+    "star, nearly equal weights": lambda n: _pairs(0, np.arange(1, n)),
+    "complete bipartite, 3 against n": lambda n: bipartite(3, n - 3),
+    "complete": lambda n: _pairs(*np.triu_indices(n, 1)),
+    "complete bipartite": lambda n: bipartite(n // 2, n // 2),
+}
+
+
+def shape(name: str, n: int) -> Edges:
+    """A shape of ``n`` nodes; weights are spread over 1..1000, or 1 + i * 1e-9."""
+    pairs, weights = SHAPES[name](n), None
+    i = np.arange(len(pairs), dtype=np.float64)
+    if name.endswith("spread weights"):
+        weights = 1 + 999 * np.random.default_rng(0).permutation(i / n)
+    elif name.endswith("nearly equal weights"):
+        weights = 1 + i * 1e-9
+    return Edges(name, n, pairs, weights)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,8 +185,17 @@ def _molecule(n: int, rng: np.random.Generator) -> IntArray:
 # what the entropy and speed scripts walk through
 
 
-def single_graphs(root: Path | None, *, quick: bool) -> Iterator[Edges | MissingDataError]:
-    """Karate to PubMed and the block models; a dataset that is absent gives its error instead."""
+def tu_datasets(names: Iterable[str], root: Path | None) -> Iterator[tuple[str, list[Edges]]]:
+    """The datasets below the data root, without graphs without edges; names those that are not."""
+    for name in names:
+        try:
+            yield name, [graph for graph in tu_dataset(name, root) if graph.num_edges]
+        except MissingDataError as error:
+            print(error)
+
+
+def single_graphs(root: Path | None, *, quick: bool) -> Iterator[Edges]:
+    """Karate to PubMed and the block models; names the datasets that are absent."""
     for weighted in (False, True):
         yield karate(weighted=weighted)
         yield les_miserables(weighted=weighted)
@@ -201,4 +210,4 @@ def single_graphs(root: Path | None, *, quick: bool) -> Iterator[Edges | Missing
         try:
             yield planetoid(name, root)
         except MissingDataError as error:
-            yield error
+            print(error)

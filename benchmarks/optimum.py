@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from entropy import dataset_scores
-from graphs import Edges, FloatArray, IntArray, MissingDataError, tu_dataset
+from graphs import Edges, FloatArray, IntArray, tu_datasets
 from peers import INFOMAP, LEIDEN, LOUVAIN, OURS, TGP, available
 from results import Recorder, parser, root_of
 from score import Levels, entropy
@@ -166,12 +166,8 @@ def main() -> None:
     out = Recorder(__file__, quick)
     out.add(kind="check", graphs=trials, worst=worst)
     methods = available((*OURS, TGP, INFOMAP, LEIDEN, LOUVAIN))
-    for name in JUDGED + EXTRA:
-        try:
-            graphs = [g for g in tu_dataset(name, root) if g.num_nodes <= LARGEST and g.num_edges]
-        except MissingDataError as error:
-            print(error)
-            continue
+    for name, dataset in tu_datasets(JUDGED + EXTRA, root):
+        graphs = [graph for graph in dataset if graph.num_nodes <= LARGEST]
         graphs = graphs[:20] if quick else graphs
         for height in (2, 3):
             if not graphs:

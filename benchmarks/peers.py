@@ -69,6 +69,20 @@ def sepool_graph(graph: Edges) -> Any:
     return sepool.as_graph(pairs, num_nodes=graph.num_nodes)
 
 
+def graph_batch(graphs: list[Edges]) -> Any:
+    import sepool
+
+    sizes = [graph.num_nodes for graph in graphs]
+    return sepool.as_graph_batch([graph.pairs for graph in graphs], num_nodes=sizes)
+
+
+def build_trees(graphs: list[Edges], height: int, method: str) -> Any:
+    """The trees of many graphs in one call over their edge arrays, conversion included."""
+    import sepool
+
+    return sepool.coding_trees(graph_batch(graphs), height, method=method, num_threads=1)
+
+
 def tree_levels(tree: Any) -> Levels:
     return [np.asarray(tree.labels(level), np.int64) for level in range(1, tree.height)]
 

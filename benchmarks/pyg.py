@@ -20,7 +20,7 @@ from typing import Any
 
 from graphs import MissingDataError
 from results import Recorder, parser, root_of
-from timing import Contender, take_turns
+from timing import Contender, measured, take_turns
 
 PARTS = ("trees", "datasets", "disk", "loader")
 SEVEN = ("MUTAG", "PROTEINS", "NCI1", "DD", "IMDB-BINARY", "IMDB-MULTI", "COLLAB")
@@ -82,14 +82,12 @@ def trees(root: Path | None, quick: bool, out: Recorder) -> None:
             work["tgp"] = Clocked(partial(pre_coarsen, transform, graphs))
         contenders = [Contender(name, solve) for name, solve in work.items()]
         take_turns(contenders, 3 if quick else 9, budget=5 if quick else 60)
-        spent = {c.name: c.seconds for c in contenders}
         out.add(
             part="trees",
             graph=name,
             graphs=len(dataset),
-            seconds=spent,
             processor={method: median(clocked.samples) for method, clocked in work.items()},
-            rounds={c.name: len(c.samples) for c in contenders},
+            **measured(contenders),
         )
 
 

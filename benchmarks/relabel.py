@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphs import Edges, MissingDataError, tu_dataset
-from peers import OURS, TGP, available
+from graphs import Edges, tu_datasets
+from peers import OURS, TGP, available, build_trees
 from results import Recorder, parser, root_of
 from score import entropy
 
@@ -53,26 +53,17 @@ def permuted(graph: Edges, rng: np.random.Generator) -> Edges:
     return Edges(graph.name, graph.num_nodes, pairs)
 
 
-def build(graphs: list[Edges], height: int, method: str) -> Any:
-    import sepool
-    from sepool.graph.batch import as_graph_batch
-
-    sizes = [graph.num_nodes for graph in graphs]
-    batch = as_graph_batch([graph.pairs for graph in graphs], num_nodes=sizes)
-    return sepool.coding_trees(batch, height, method=method, num_threads=1)
-
-
 def compare(
     graphs: list[Edges], height: int, method: str, permutations: int, shapes: Shapes
 ) -> tuple[int, int]:
     """How many graphs keep their H, and their tree, under every permutation."""
     rng = np.random.default_rng(0)
-    first = build(graphs, height, method)
+    first = build_trees(graphs, height, method)
     names = [shapes.of(tree) for tree in first]
     same_entropy = np.ones(len(graphs), bool)
     same_tree = np.ones(len(graphs), bool)
     for _ in range(permutations):
-        again = build([permuted(graph, rng) for graph in graphs], height, method)
+        again = build_trees([permuted(graph, rng) for graph in graphs], height, method)
         same_entropy &= np.abs(np.asarray(again.entropy) - np.asarray(first.entropy)) <= TOLERANCE
         same_tree &= [shapes.of(tree) == name for tree, name in zip(again, names, strict=True)]
     return int(same_entropy.sum()), int((same_entropy & same_tree).sum())
@@ -98,15 +89,10 @@ def main() -> None:
     permutations = arguments.permutations or (2 if quick else 5)
     out = Recorder(__file__, quick)
     shapes = Shapes()
-    for name, target in JUDGED.items():
-        try:
-            graphs = [graph for graph in tu_dataset(name, root) if graph.num_edges]
-        except MissingDataError as error:
-            print(error)
-            continue
-        graphs = graphs[:300] if quick else graphs
+    for name, dataset in tu_datasets(JUDGED, root):
+        graphs = dataset[:300] if quick else dataset
         for height in (2, 3):
-            row = {"graph": name, "graphs": len(graphs), "height": height, "target": target}
+            row = {"graph": name, "graphs": len(graphs), "height": height, "target": JUDGED[name]}
             row["permutations"] = permutations
             for method in OURS:
                 entropies, trees = compare(graphs, height, method.name, permutations, shapes)

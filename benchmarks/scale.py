@@ -24,37 +24,13 @@ from typing import Any
 import numpy as np
 
 import generators
-from generators import FAMILIES, shuffled
-from graphs import Edges
+from generators import FAMILIES, SHAPES, shuffled
 from results import Recorder, Row, parser
 
 MILLION = 1_000_000
 FORMS = ("graph", "edges")  # the input: a sepool.Graph, or an int64 array of edges
 
 
-def _spread(n: int) -> Edges:
-    return generators.weighted_star(n, close=False)
-
-
-def _close(n: int) -> Edges:
-    return generators.weighted_star(n, close=True)
-
-
-def _lopsided(n: int) -> Edges:
-    return generators.bipartite(3, n - 3)
-
-
-SHAPES: dict[str, Callable[[int], Edges]] = {  # by number of nodes
-    "star": generators.star,
-    "path": generators.path,
-    "caterpillar": generators.caterpillar,
-    "wheel": generators.wheel,
-    "star, spread weights": _spread,
-    "star, nearly equal weights": _close,
-    "complete bipartite, 3 against n": _lopsided,
-    "complete": generators.complete,
-    "complete bipartite": lambda n: generators.bipartite(n // 2, n // 2),
-}
 DENSE = ("complete", "complete bipartite")
 
 
@@ -94,7 +70,7 @@ def measure(task: Row) -> Row:
         sepool.coding_tree(graph, task["height"], method=task["method"])
         seconds.append(time.perf_counter() - start)
         peak = peak or high_water()
-    return {"seconds": min(seconds), "bytes": peak - before, "input_bytes": input_size(graph)}
+    return {"seconds": min(seconds), "bytes": peak - before}
 
 
 def shape(task: Row) -> Row:
@@ -102,7 +78,7 @@ def shape(task: Row) -> Row:
     import sepool
     from peers import sepool_graph
 
-    edges = SHAPES[task["shape"]](task["n"])
+    edges = generators.shape(task["shape"], task["n"])
     graph = sepool_graph(edges)
     seconds: list[float] = []
     while len(seconds) < 3 and sum(seconds) < 5:
@@ -110,12 +86,6 @@ def shape(task: Row) -> Row:
         sepool.coding_tree(graph, task["height"], method=task["method"])
         seconds.append(time.perf_counter() - start)
     return {"edges": edges.num_edges, "seconds": min(seconds)}
-
-
-def input_size(graph: Any) -> int:
-    if isinstance(graph, np.ndarray):
-        return graph.nbytes
-    return int(graph.indices.nbytes + graph.indptr.nbytes)
 
 
 def high_water() -> int:
@@ -162,25 +132,18 @@ def families(sizes: list[int], arguments: argparse.Namespace, out: Recorder) -> 
             for edges in sizes:
                 with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
                     task = {"family": family, "order": order, "edges": edges, "folder": folder}
-                    size = apart("build", task, 3600)
+                    size = apart("build", task, 3600) or {}
                     for form in FORMS:
                         asked = {"form": form, "method": "fast", "height": arguments.height}
-                        asked |= {"folder": folder, "repeats": 3}
-                        found = apart("measure", asked, arguments.timeout)
-                        _keep_family(out, task, asked, size or {}, found, arguments.timeout)
-
-
-def _keep_family(
-    out: Recorder, task: Row, asked: Row, size: Row, found: Row | None, timeout: float
-) -> None:
-    row = {"part": "families", "graph": task["family"], "order": task["order"]}
-    row |= {"form": asked["form"], "method": asked["method"], "height": asked["height"]}
-    row |= {"asked": task["edges"], **size}
-    if found is None:
-        out.add(**row, over=timeout)
-        return
-    per_edge = found["bytes"] / size["edges"]
-    out.add(**row, **found, bytes_per_edge=per_edge)
+                        found = apart(
+                            "measure", {**asked, "folder": folder, "repeats": 3}, arguments.timeout
+                        )
+                        row = {"graph": family, "order": order, **asked, "asked": edges, **size}
+                        if found is None:
+                            found = {"over": arguments.timeout}
+                        else:
+                            found["bytes_per_edge"] = found["bytes"] / size["edges"]
+                        out.add(part="families", **row, **found)
 
 
 def shapes(largest: int, dense: int, arguments: argparse.Namespace, out: Recorder) -> None:

@@ -8,37 +8,35 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from generators import FAMILIES, shuffled
-from graphs import Edges, MissingDataError, molecules, planetoid, single_graphs, tu_dataset
-from peers import BEST, FAST, INFOMAP, LEIDEN, PAPER, PLM, TGP, Method, available
+from graphs import Edges, MissingDataError, molecules, planetoid, single_graphs, tu_datasets
+from peers import (
+    BEST,
+    FAST,
+    INFOMAP,
+    LEIDEN,
+    PAPER,
+    PLM,
+    TGP,
+    Method,
+    available,
+    build_trees,
+    graph_batch,
+)
 from results import Recorder, parser, root_of
 from score import entropy, fit_height
-from timing import Contender, take_turns
+from sepool import coding_trees
+from timing import Contender, measured, take_turns
 
 PARTS = ("small", "large", "infomap", "molecules")
 LARGE = ("Barabasi-Albert", "planted partition", "R-MAT")
-
-
-def arrays_to_trees(graphs: list[Edges], height: int, method: str) -> Any:
-    """One call over a list of edge arrays, conversion included."""
-    from sepool.graph.batch import as_graph_batch
-
-    arrays, sizes = [graph.pairs for graph in graphs], [graph.num_nodes for graph in graphs]
-    return batch_to_trees(as_graph_batch(arrays, num_nodes=sizes), height, method)
-
-
-def batch_to_trees(batch: Any, height: int, method: str) -> Any:
-    import sepool
-
-    return sepool.coding_trees(batch, height, method=method, num_threads=1)
 
 
 def each(method: Method, prepared: list[Any], height: int) -> list[Any]:
@@ -48,22 +46,16 @@ def each(method: Method, prepared: list[Any], height: int) -> list[Any]:
 
 def small(root: Path | None, quick: bool, out: Recorder) -> None:
     """Whole datasets, height 3: sepool from edge arrays, the selector graph by graph."""
-    loaders: dict[str, Callable[[], list[Edges]]] = {
-        "Cora": lambda: [planetoid("Cora", root)],
-        "MUTAG": lambda: tu_dataset("MUTAG", root),
-        "PROTEINS": lambda: tu_dataset("PROTEINS", root),
-    }
-    for name, load in loaders.items():
-        try:
-            graphs = [graph for graph in load() if graph.num_edges]
-        except MissingDataError as error:
-            print(error)
-            continue
+    datasets = dict(tu_datasets(("MUTAG", "PROTEINS"), root))
+    try:
+        datasets = {"Cora": [planetoid("Cora", root)], **datasets}
+    except MissingDataError as error:
+        print(error)
+    for name, graphs in datasets.items():
         if quick:
             graphs = graphs[:100]
         contenders = [
-            Contender(m.name, partial(arrays_to_trees, graphs, 3, m.name))
-            for m in (FAST, PAPER, BEST)
+            Contender(m.name, partial(build_trees, graphs, 3, m.name)) for m in (FAST, PAPER, BEST)
         ]
         if available((TGP,)):
             tensors = [TGP.prepare(graph) for graph in graphs]
@@ -74,8 +66,7 @@ def small(root: Path | None, quick: bool, out: Recorder) -> None:
             graph=name,
             graphs=len(graphs),
             height=3,
-            seconds={c.name: c.seconds for c in contenders},
-            rounds={c.name: len(c.samples) for c in contenders},
+            **measured(contenders),
         )
 
 
@@ -112,25 +103,16 @@ def large(sizes: list[int], quick: bool, out: Recorder) -> None:
                 edges=graph.num_edges,
                 asked=edges,
                 height=2,
-                seconds={c.name: c.seconds for c in contenders},
-                rounds={c.name: len(c.samples) for c in contenders},
+                **measured(contenders),
                 entropy=scores(graph, methods, contenders),
             )
 
 
-def infomap_graphs(root: Path | None, quick: bool) -> Iterator[Edges]:
-    for graph in single_graphs(root, quick=quick):
-        if isinstance(graph, MissingDataError):
-            print(graph)
-        else:
-            yield graph
-    for family in LARGE:
-        yield shuffled(FAMILIES[family](100_000 if quick else 1_000_000, 0), seed=1)
-
-
 def infomap(root: Path | None, quick: bool, out: Recorder) -> None:
     methods = available((BEST, INFOMAP))
-    for graph in infomap_graphs(root, quick):
+    size = 100_000 if quick else 1_000_000
+    generated = (shuffled(FAMILIES[family](size, 0), seed=1) for family in LARGE)
+    for graph in chain(single_graphs(root, quick=quick), generated):
         contenders = contend(graph, methods, 2)
         take_turns(contenders, 3 if quick else 7, budget=10 if quick else 100)
         out.add(
@@ -139,24 +121,21 @@ def infomap(root: Path | None, quick: bool, out: Recorder) -> None:
             nodes=graph.num_nodes,
             edges=graph.num_edges,
             height=2,
-            seconds={c.name: c.seconds for c in contenders},
-            rounds={c.name: len(c.samples) for c in contenders},
+            **measured(contenders),
             entropy=scores(graph, methods, contenders),
         )
 
 
 def molecule_rate(quick: bool, out: Recorder) -> None:
     """Graphs a second: from a list of edge arrays, and from a batch that is built already."""
-    from sepool.graph.batch import as_graph_batch
-
     count = 20_000 if quick else 100_000
     graphs = molecules(count, 20, seed=0)
-    batch = as_graph_batch([g.pairs for g in graphs], num_nodes=[20] * count)
+    batch = graph_batch(graphs)
     for height in (2, 3):
         contenders = []
         for method in (FAST.name, PAPER.name, BEST.name):
-            from_arrays = partial(arrays_to_trees, graphs, height, method)
-            from_batch = partial(batch_to_trees, batch, height, method)
+            from_arrays = partial(build_trees, graphs, height, method)
+            from_batch = partial(coding_trees, batch, height, method=method, num_threads=1)
             contenders.append(Contender(f"{method}, edge arrays", from_arrays))
             contenders.append(Contender(f"{method}, built batch", from_batch))
         take_turns(contenders, 3 if quick else 9, budget=60)
@@ -174,11 +153,8 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     options.add_argument("--sizes", nargs="+", type=int, help="edges of the large graphs")
-    run(options.parse_args())
-
-
-def run(arguments: argparse.Namespace) -> None:
-    quick: bool = arguments.quick
+    arguments = options.parse_args()
+    quick = arguments.quick
     root = root_of(arguments)
     out = Recorder(__file__, quick, arguments.parts)
     sizes = arguments.sizes or ([200_000] if quick else [1_000_000, 10_000_000])

@@ -35,6 +35,14 @@ class Contender:
         self.samples.append(total / runs)
 
 
+def measured(contenders: list[Contender]) -> dict[str, dict[str, float]]:
+    """The seconds and the number of samples of every contender, as fields of a row."""
+    return {
+        "seconds": {c.name: c.seconds for c in contenders},
+        "rounds": {c.name: len(c.samples) for c in contenders},
+    }
+
+
 def take_turns(contenders: list[Contender], rounds: int, budget: float) -> None:
     """Runs all contenders round by round; one that has used up its budget of seconds stops early.
 

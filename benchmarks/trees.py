@@ -7,7 +7,6 @@ leaves permuted.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from graphs import Edges, FloatArray
 from results import Recorder, parser, root_of
 from score import Levels, entropies
-from sepool.pyg.format import Forest
+from sepool.pyg.format import Forest, global_parents
 from sepool_experiments.data.graphs import GraphSet, load_graphs, load_trees
 from sepool_experiments.protocols.protocol import GRAPH_DATASETS, HEIGHT
 
@@ -30,17 +29,12 @@ def edges_of(graphs: GraphSet) -> list[Edges]:
 
 def levels_of(forest: Forest) -> list[Levels]:
     """The cluster of every node, level by level, for every tree."""
-    ends = np.cumsum(forest.counts.sum(axis=1) - 1)
-    trees = np.split(forest.parent.astype(np.int64), ends[:-1])
-    found = []
-    for parent, counts in zip(trees, forest.counts, strict=True):
-        above, levels = np.split(parent, np.cumsum(counts[:-2])), []
-        cluster = np.arange(counts[0])
-        for up in above[:-1]:  # the last are children of the root
-            cluster = up[cluster]
-            levels.append(cluster)
-        found.append(levels)
-    return found
+    ends, levels = np.cumsum(forest.counts[:-1, 0]), []
+    cluster = np.arange(forest.counts[:, 0].sum())
+    for up in global_parents(forest)[:-1]:  # the last are children of the root
+        cluster = up[cluster]
+        levels.append(np.split(cluster, ends))
+    return list(map(list, zip(*levels, strict=True)))
 
 
 def scores(root: Path, graphs: GraphSet, edges: list[Edges], tree: str) -> FloatArray:
@@ -51,10 +45,7 @@ def scores(root: Path, graphs: GraphSet, edges: list[Edges], tree: str) -> Float
 
 
 def main() -> None:
-    run(parser(__doc__).parse_args())
-
-
-def run(arguments: argparse.Namespace) -> None:
+    arguments = parser(__doc__).parse_args()
     root, out = root_of(arguments), Recorder(__file__, arguments.quick)
     if root is None:
         return
