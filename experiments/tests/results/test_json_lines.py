@@ -137,7 +137,7 @@ def test_pack_old_curve_without_row_is_counted(old, units, tmp_path):
         ("dropout", None, "dropout must be a number, got None"),
         ("extra", [["depth"]], "extra must be pairs"),
         ("extra", 3, "not iterable"),
-        ("run", ["r"], "unhashable"),
+        ("run", ["r"], "run must be a text"),
     ],
 )
 def test_pack_old_damaged_value_is_named_and_nothing_changed(

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 
 from sepool.files.atomic import StrPath
 from sepool_experiments.protocols.protocol import Protocol
@@ -48,7 +47,7 @@ COMMIT;
 """
 
 
-class Writer:
+class Writer(ExitStack):
     """Adds the results of one run to a folder, as a context manager.
 
     A result survives the death of the process as soon as `add` returns.
@@ -83,6 +82,7 @@ class Writer:
         run: RunInfo,
         data: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__()
         self.path = Path(folder, protocol.name, DATABASE)
         self.run = run
         self.data = data or {}
@@ -93,7 +93,8 @@ class Writer:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")
             self.database.executescript(_SCHEMA)
-            self._stack = stack.pop_all()
+            stack.callback(self._leave_one_file)
+            self.enter_context(stack.pop_all())
 
     def add(self, result: Result) -> None:
         """Store the result of a training."""
@@ -122,23 +123,11 @@ class Writer:
             places = ", ".join("?" * len(row))
             self.database.execute(f"INSERT OR IGNORE INTO rows VALUES ({places})", row)
 
-    def close(self) -> None:
+    def _leave_one_file(self) -> None:
         """Leave one plain file, which can be copied and read from a read-only disk."""
         with suppress(sqlite3.OperationalError):  # a report reads, or the disk is full
             self.database.execute("PRAGMA busy_timeout = 0")
             self.database.execute("PRAGMA journal_mode = DELETE")
-        self._stack.close()
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 @contextmanager

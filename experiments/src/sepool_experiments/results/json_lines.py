@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,167 +21,120 @@ from sepool_experiments.results.stored import (
     IDENTITY,
     MEASURED,
     Measured,
+    Runs,
     Stored,
     config_text,
     record_of,
 )
 
 SUFFIX, CURVES_SUFFIX = ".jsonl", ".curves.jsonl"
-_DEFAULTS = {field.name: field.default for field in fields(Config)}
-_COUNTS = ("fold", "seed", "epochs", "best_epoch")
-_FRACTIONS = ("val_accuracy", "test_accuracy")
+_PLACE = "not a line of results ({}); restore the file or remove this line"
 
 
-@dataclass(frozen=True)
-class JsonLines:
-    """Rows of a protocol, their files, and the number of loss curves without a row."""
+def read_json_lines(folder: Path) -> tuple[Stored, list[Path], int]:
+    """Return the rows of a protocol, their files, and the number of loss curves without a row.
 
-    stored: Stored
-    files: tuple[Path, ...]
-    orphans: int
-
-    @classmethod
-    def read(cls, folder: Path) -> JsonLines:
-        """Read all files of a protocol."""
-        files = tuple(sorted(folder.glob(f"*{SUFFIX}")))
-        curves: dict[Any, Any] = {}
-        for path in files:
-            if path.name.endswith(CURVES_SUFFIX):
-                curves.update(_read_curves(path))
-        runs: dict[tuple[str, str], RunInfo] = {}
-        records = []
-        for path in files:
-            if path.name.endswith(CURVES_SUFFIX):
-                continue
-            dataset_runs, rows = _read_rows(path)
-            runs |= {(name, path.stem): run for name, run in dataset_runs.items()}
-            for row in rows:
-                runs.setdefault((row["run"], row["dataset"]), dataset_runs[row["run"]])
-                unit = _unit_of(row)
-                measured = {k: v for k, v in row.items() if k not in (*IDENTITY, *CONFIG, "run")}
-                curve = curves.pop((*unit.values(), row["run"]), None)
-                records.append(record_of(unit, row["run"], measured, curve))
-        return cls(Stored.of(records, runs), files, len(curves))
+    A crash between both leaves a curve without a row.
+    """
+    files = sorted(folder.glob(f"*{SUFFIX}"))
+    with_curves = [path for path in files if path.name.endswith(CURVES_SUFFIX)]
+    curves = {
+        (*unit.values(), row["run"]): row["curve"]
+        for path in with_curves
+        for unit, row, _ in _read(path)
+    }
+    runs: Runs = {}
+    records = []
+    for path in files:
+        for unit, row, run in _read(path) if path not in with_curves else ():
+            runs.setdefault((run.id, unit["dataset"]), run)
+            measured = {k: v for k, v in row.items() if k not in (*IDENTITY, *CONFIG, "run")}
+            curve = curves.pop((*unit.values(), run.id), None)
+            records.append(record_of(unit, run.id, measured, curve))
+    return Stored.of(records, runs), files, len(curves)
 
 
-def _unit_of(row: Measured) -> dict[str, Any]:
-    """The identity of a row and the JSON of its configuration."""
-    config = Config.from_dict({name: row[name] for name in CONFIG if name in row})
-    return {**{name: row[name] for name in IDENTITY}, "config": config_text(config)}
-
-
-def _read_rows(path: Path) -> tuple[dict[str, RunInfo], list[Measured]]:
+def _read(path: Path) -> Iterator[tuple[dict[str, Any], Measured, RunInfo]]:
+    """Rows of a file, with their identity and configuration, and their run."""
     runs: dict[str, RunInfo] = {}
-    rows: dict[int, Measured] = {}
-    for number, line in _whole_lines(path):
-        with _place(path, number):
-            row = json.loads(line)
-            if isinstance(row["run"], dict):
-                run = RunInfo.from_dict({**row["run"], "trees": row["run"].get("sepool", "")})
-                _check_run(run)
-                runs[run.id] = run
-            elif row["run"] in runs:
-                _check_row(row)
-                rows[number] = row
-            else:
-                raise ValueError(f"no line above describes its run {row['run']!r}")
-    if any(row.keys() >= set(MEASURED) for row in rows.values()):  # of a table, not of a figure
-        for number, row in rows.items():
-            with _place(path, number):
-                _check_has(row, MEASURED)
-    return runs, list(rows.values())
-
-
-def _read_curves(path: Path) -> dict[Any, Any]:
-    """Loss curves by unit and run."""
-    curves = {}
-    for number, line in _whole_lines(path):
-        with _place(path, number):
-            row = json.loads(line)
-            _check_unit(row)
-            for pair in row["curve"]:
-                if len(pair) != 2:
-                    raise ValueError(f"curve must have pairs of losses, got {pair!r}")
-                for loss in pair:
-                    _check_loss("curve", loss)
-            curves[(*_unit_of(row).values(), row["run"])] = row["curve"]
-    return curves
-
-
-def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines without the torn one that a crash may have left at the end."""
     with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
         for number, line in enumerate(file, start=1):
-            if line.endswith("\n") and line.strip():
-                yield number, line
+            if not line.endswith("\n") or not line.strip():
+                continue  # torn by a crash
+            try:
+                row = json.loads(line)
+                if isinstance(row["run"], dict):
+                    run = _run_of(row["run"])
+                    runs[run.id] = run
+                    continue
+                _check(row)
+                config = Config.from_dict({name: row[name] for name in CONFIG if name in row})
+                if "curve" not in row and row["run"] not in runs:
+                    raise ValueError(f"no line above describes its run {row['run']!r}")
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{path}:{number}: {_PLACE.format(error)}") from None
+            unit = {**{name: row[name] for name in IDENTITY}, "config": config_text(config)}
+            yield unit, row, runs.get(row["run"], _NO_RUN)
 
 
-@contextmanager
-def _place(path: Path, number: int) -> Iterator[None]:
-    """Add the place of a line to what is wrong with it."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path}:{number}: not a line of results ({error}); restore the file or remove this "
-            "line"
-        ) from None
+def _run_of(values: Mapping[str, str]) -> RunInfo:
+    run = RunInfo.from_dict({**values, "trees": values.get("sepool", "")})
+    if not run.id or not all(isinstance(value, str) for value in asdict(run).values()):
+        raise ValueError(f"a run must have an id, and texts as values, got {values!r}")
+    return run
 
 
-def _check_run(run: RunInfo) -> None:
-    if not run.id:
-        raise ValueError("the run has no id")
-    for field in fields(run):
-        if not isinstance(value := getattr(run, field.name), str):
-            raise ValueError(f"{field.name} must be a text, got {value!r}")
-
-
-def _check_row(row: Measured) -> None:
-    """Refuse impossible values; missing ones are no fault, for figures measure others."""
-    _check_unit(row)
-    for name in _FRACTIONS:
-        if name in row and not (_is_number(row[name]) and 0 <= row[name] <= 1):
-            raise ValueError(f"{name} must be a number from 0 to 1, got {row[name]!r}")
-    if "seconds" in row and not (_is_number(row["seconds"]) and 0 <= row["seconds"] < math.inf):
-        raise ValueError(f"seconds must be a number from 0, got {row['seconds']!r}")
-    if "val_loss" in row:
-        _check_loss("val_loss", row["val_loss"])
-
-
-def _check_unit(row: Measured) -> None:
-    _check_has(row, IDENTITY)
-    for name in ("dataset", "system", "tree"):
-        if not isinstance(row[name], str):
-            raise ValueError(f"{name} must be a text, got {row[name]!r}")
-    for name in _COUNTS:
-        if name in row and (type(row[name]) is not int or row[name] < 0):
-            raise ValueError(f"{name} must be a whole number from 0, got {row[name]!r}")
-    for name in row.keys() & _DEFAULTS.keys():
-        _check_setting(name, row[name], _DEFAULTS[name])
-
-
-def _check_has(row: Measured, names: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in row:
-            raise ValueError(f"{name} is missing")
-
-
-def _check_setting(name: str, value: Any, default: Any) -> None:
-    if isinstance(default, tuple):
-        for pair in value:
-            if len(pair) != 2 or not isinstance(pair[0], str):
-                raise ValueError(f"{name} must be pairs of a name and a value, got {value!r}")
-    elif isinstance(default, float):
-        if not _is_number(value):
-            raise ValueError(f"{name} must be a number, got {value!r}")
-    elif type(value) is not type(default):
-        raise ValueError(f"{name} must be of the type of {default!r}, got {value!r}")
-
-
-def _check_loss(name: str, value: Any) -> None:
-    if value is not None and not _is_number(value):  # null: a loss that is not finite
-        raise ValueError(f"{name} must be a number, got {value!r}")
+def _check(row: Measured) -> None:
+    """Refuse impossible values; what is missing is no fault, for figures measure other values."""
+    needed = {*IDENTITY, "run"}
+    if row.keys() & {"val_loss", "val_accuracy"}:  # of a table, not of a figure
+        needed |= set(MEASURED)
+    if missing := sorted(needed - row.keys()):
+        raise ValueError(f"{missing[0]} is missing")
+    for name in row.keys() & _CHECKS.keys():
+        expected, fits = _CHECKS[name]
+        if not fits(row[name]):
+            raise ValueError(f"{name} must be {expected}, got {row[name]!r}")
 
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float)
+
+
+def _is_loss(value: Any) -> bool:
+    return value is None or _is_number(value)  # null: not finite
+
+
+def _is_pairs(value: Any) -> bool:
+    return all(len(pair) == 2 and isinstance(pair[0], str) for pair in value)
+
+
+def _is_curve(value: Any) -> bool:
+    return all(len(pair) == 2 and all(map(_is_loss, pair)) for pair in value)
+
+
+def _same_type(default: Any) -> Callable[[Any], bool]:
+    return lambda value: type(value) is type(default)
+
+
+_TEXT = ("a text", _same_type(""))
+_COUNT = ("a whole number from 0", lambda value: type(value) is int and value >= 0)
+_FRACTION = ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+_SECONDS = ("a number from 0", lambda value: _is_number(value) and 0 <= value < math.inf)
+_NUMBER = ("a number", _is_number)
+_CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **{
+        field.name: _NUMBER
+        if isinstance(field.default, float)
+        else (f"of the type of {field.default!r}", _same_type(field.default))
+        for field in fields(Config)
+    },
+    **dict.fromkeys(("dataset", "system", "tree", "run"), _TEXT),
+    **dict.fromkeys(("fold", "seed", "epochs", "best_epoch"), _COUNT),
+    **dict.fromkeys(("val_accuracy", "test_accuracy"), _FRACTION),
+    "seconds": _SECONDS,
+    "val_loss": ("a number", _is_loss),
+    "curve": ("pairs of losses", _is_curve),
+    "extra": ("pairs of a name and a value", _is_pairs),
+}
+_NO_RUN = RunInfo.from_dict({})  # of a file of curves

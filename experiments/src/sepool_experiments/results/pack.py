@@ -7,10 +7,15 @@ from pathlib import Path
 
 from sepool.files.atomic import StrPath
 from sepool_experiments.results.database import DATABASE, only_writer, read_database
-from sepool_experiments.results.json_lines import SUFFIX, JsonLines
-from sepool_experiments.results.parquet import ROWS, read_parquet, write_parquet
-from sepool_experiments.results.rows import protocol_folders, read_protocol
-from sepool_experiments.results.stored import IDENTITY, Stored
+from sepool_experiments.results.json_lines import SUFFIX, read_json_lines
+from sepool_experiments.results.rows import check_runs, protocol_folders, read_protocol
+from sepool_experiments.results.stored import (
+    IDENTITY,
+    ROWS,
+    Stored,
+    read_parquet,
+    write_parquet,
+)
 
 _ROW = (*IDENTITY, "config", "run")
 
@@ -52,37 +57,20 @@ def _pack_protocol(folder: Path, other: Stored | None) -> Packed | None:
         return None
     folder.mkdir(parents=True, exist_ok=True)
     with only_writer(folder):
-        lines = JsonLines.read(folder)
+        old, files, orphans = read_json_lines(folder)
         packed, recent = read_parquet(folder), read_database(folder)
         before = packed.rows.num_rows if packed else 0
         # Repeats are what an interrupted packing has left.
-        stored = Stored.joined([part for part in (packed, lines.stored, recent) if part])
+        stored = Stored.joined([part for part in (packed, old, recent) if part])
         if other is not None:
-            _check_fit(folder, stored, other)
+            for (_, dataset), run in other.runs.items():
+                check_runs(folder, stored, run.digest, {dataset: run.data})
             stored = Stored.joined([stored, other])
         stored = stored.without_repeats(_ROW)
         write_parquet(folder, stored)
-        for path in (*lines.files, folder / DATABASE):
+        for path in (*files, folder / DATABASE):
             path.unlink(missing_ok=True)
         for suffix in ("-wal", "-shm"):  # of a run that was killed
             (folder / f"{DATABASE}{suffix}").unlink(missing_ok=True)
     total = stored.rows.num_rows
-    return Packed(folder, total, total - before, (folder / ROWS).stat().st_size, lines.orphans)
-
-
-def _check_fit(folder: Path, stored: Stored, other: Stored) -> None:
-    """Refuse rows of other rules, or of other graphs or folds of a dataset."""
-    rules = {run.digest for run in stored.runs.values()}
-    marks = {(dataset, run.data) for (_, dataset), run in stored.runs.items() if run.data}
-    datasets = {dataset for dataset, _ in marks}
-    for (_, dataset), run in other.runs.items():
-        if rules and run.digest not in rules:
-            raise ValueError(
-                f"{folder} holds results of other rules ({', '.join(sorted(rules))}) than those to "
-                f"add ({run.digest})"
-            )
-        if run.data and dataset in datasets and (dataset, run.data) not in marks:
-            raise ValueError(
-                f"{folder} holds results of other graphs or folds of {dataset} than those to add "
-                f"(data {run.data})"
-            )
+    return Packed(folder, total, total - before, (folder / ROWS).stat().st_size, orphans)

@@ -1,4 +1,4 @@
-"""Results on disk: SQLite while a run writes (`database`), Parquet once packed (`parquet`).
+"""Results on disk: SQLite while a run writes (`database`), Parquet once packed (`stored`).
 
 A folder of results has a folder a protocol. Its rows are those of ``rows.parquet`` and, after them,
 those of ``rows.sqlite``; of a unit that is in both the first row counts.
@@ -7,8 +7,9 @@ those of ``rows.sqlite``; of a unit that is in both the first row counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -17,9 +18,16 @@ from sepool.files.atomic import StrPath
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Unit
 from sepool_experiments.results.database import DATABASE, read_database
-from sepool_experiments.results.parquet import ROWS, read_parquet
 from sepool_experiments.results.run_info import RunInfo
-from sepool_experiments.results.stored import CONFIG, CURVES, IDENTITY, MEASURED, Stored
+from sepool_experiments.results.stored import (
+    CONFIG,
+    CURVES,
+    IDENTITY,
+    MEASURED,
+    ROWS,
+    Stored,
+    read_parquet,
+)
 
 OLD = "*.jsonl"  # rows of sepool 0.1
 
@@ -72,23 +80,30 @@ def finished(folder: StrPath, protocol: Protocol) -> set[str]:
     """Keys of the finished units."""
     path = Path(folder, protocol.name)
     stored = read_protocol(path, curves=False)
-    for run in stored.runs.values():
-        if run.digest != protocol.digest:
-            raise ValueError(
-                f"{path} holds results of another protocol {run.protocol!r} (rules {run.digest}, "
-                f"these are {protocol.digest}); choose another --out"
-            )
+    check_runs(path, stored, protocol.digest)
     return {unit.key for unit in stored.units(protocol.name)}
 
 
 def check_same_data(folder: StrPath, protocol: Protocol, data: Mapping[str, str]) -> None:
     """Refuse to add results to those of data with other fingerprints; runs without one pass."""
     path = Path(folder, protocol.name)
-    for (_, dataset), run in read_protocol(path, curves=False).runs.items():
+    check_runs(path, read_protocol(path, curves=False), protocol.digest, data)
+
+
+def check_runs(
+    folder: Path, stored: Stored, digest: str, data: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Refuse results of a folder that were made by other rules, or of other data."""
+    for (_, dataset), run in stored.runs.items():
+        if run.digest != digest:
+            raise ValueError(
+                f"{folder} holds results of other rules ({run.digest}, these are {digest}); choose "
+                "another --out"
+            )
         mark = data.get(dataset)
         if mark and run.data not in ("", mark):
             raise ValueError(
-                f"{path} holds results of other graphs or folds of {dataset} (data {run.data}, "
+                f"{folder} holds results of other graphs or folds of {dataset} (data {run.data}, "
                 f"these are {mark}); choose another --out, or the --data of before"
             )
 
@@ -106,18 +121,16 @@ def read_curves(folder: StrPath) -> Iterator[tuple[Unit, list[tuple[float, float
 def _frame(stored: Stored, protocol: str) -> pd.DataFrame:
     """Rows with every setting and the fields of their runs."""
     units = stored.units(protocol)
-    settings = {name: [getattr(unit.config, name) for unit in units] for name in CONFIG}
-    keys = {"protocol": protocol, "key": [unit.key for unit in units]}
     texts = {config: str(config) for config in {unit.config for unit in units}}
-    keys["config"] = [texts[unit.config] for unit in units]
     frame = stored.rows.select([*IDENTITY, *MEASURED, "run"]).to_pandas()
-    frame = frame.assign(**settings, **keys)
+    frame = frame.assign(
+        protocol=protocol,
+        key=[unit.key for unit in units],
+        config=[texts[unit.config] for unit in units],
+        **{name: [getattr(unit.config, name) for unit in units] for name in CONFIG},
+    )
     runs = [
-        {
-            "run": name,
-            "dataset": dataset,
-            **{f"run_{key}": text for key, text in asdict(run).items()},
-        }
+        {"run": name, "dataset": dataset, **{f"run_{key}": text for key, text in vars(run).items()}}
         for (name, dataset), run in stored.runs.items()
     ]
     return frame.merge(pd.DataFrame(runs), on=["run", "dataset"], how="left")[_columns()]

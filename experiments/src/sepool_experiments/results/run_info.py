@@ -62,8 +62,8 @@ class RunInfo:
             digest=protocol.digest,
             sepool=sepool.__version__,
             trees=sepool.__version__,
-            torch=_version("torch"),
-            torch_geometric=_version("torch-geometric"),
+            torch=metadata.version("torch"),
+            torch_geometric=metadata.version("torch-geometric"),
             python=platform.python_version(),
             device=device,
             engine=engine,
@@ -75,10 +75,3 @@ class RunInfo:
     def from_dict(cls, values: Mapping[str, str]) -> RunInfo:
         """Build from named values; missing ones are "", unknown ones are ignored."""
         return cls(**{field.name: values.get(field.name, "") for field in fields(cls)})
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""

@@ -1,16 +1,25 @@
-"""Stored rows of one protocol: an Arrow table of trainings and the runs that made them."""
+"""Stored rows of one protocol: an Arrow table of trainings and the runs that made them.
+
+Packed, they are ``<folder>/<protocol>/rows.parquet`` and ``runs.parquet``, compressed with zstd.
+Both are written whole, the runs first, so that every row has its run at any moment. pandas, DuckDB
+and Polars read them; ``rows.merge(runs, left_on=["run", "dataset"], right_on=["id", "dataset"])``
+gives every training its provenance.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from sepool.files.atomic import atomic_write
 from sepool_experiments.protocols.units import Config, Result, Unit
 from sepool_experiments.results.run_info import RunInfo
 
@@ -27,6 +36,9 @@ COLUMNS = {
 }
 _DIGITS = {"val_loss": 6, "val_accuracy": 6, "test_accuracy": 6, "seconds": 3}
 _CURVE_DIGITS = 4
+ROWS, RUNS = "rows.parquet", "runs.parquet"
+_RUN = ("dataset", *(field.name for field in fields(RunInfo)))
+_DISTINCT = ("val_loss", "mse")  # nearly every value differs: a dictionary would be larger
 _UNIT = (*IDENTITY, "config")
 
 Measured = dict[str, Any]
@@ -68,11 +80,8 @@ class Stored:
 
     def without_repeats(self, names: Sequence[str] = _UNIT) -> Stored:
         """The first row of every unit, or of every combination of these columns."""
-        first: dict[Any, int] = {}
-        values = zip(*(self.rows[name].to_pylist() for name in names), strict=True)
-        for place, value in enumerate(values):
-            first.setdefault(value, place)
-        return replace(self, rows=self.rows.take(pa.array(first.values(), pa.int64())))
+        repeated = self.rows.select(list(names)).to_pandas().duplicated()
+        return replace(self, rows=self.rows.filter(pa.array(~repeated, pa.bool_())))
 
     def units(self, protocol: str) -> list[Unit]:
         """The unit of every row."""
@@ -114,14 +123,54 @@ def config_text(config: Config) -> str:
 
 
 def record_of(
-    unit: dict[str, Any], run: str, measured: Measured, curve: Iterable[Sequence[Any]] | None
+    unit: dict[str, Any], run: str, measured: Measured, curve: Sequence[Sequence[Any]] | None
 ) -> Measured:
     """A row as a record; None among the values stands for a number that is not finite."""
-    losses = None if curve is None else [tuple(map(_number, pair)) for pair in curve]
-    parts = [None if losses is None else [pair[i] for pair in losses] for i in range(2)]
     numbers = {name: _number(value) for name, value in measured.items()}
-    return {**unit, "run": run, **numbers, **dict(zip(CURVES, parts, strict=True))}
+    parts = {
+        name: None if curve is None else [_number(pair[i]) for pair in curve]
+        for i, name in enumerate(CURVES)
+    }
+    return {**unit, "run": run, **numbers, **parts}
 
 
 def _number(value: Any) -> Any:
     return math.nan if value is None else value
+
+
+def write_parquet(folder: Path, stored: Stored) -> None:
+    """Write the rows of a protocol; earlier files are replaced."""
+    runs = [{**asdict(run), "dataset": dataset} for (_, dataset), run in stored.runs.items()]
+    _write(folder / RUNS, pa.Table.from_pylist(runs, pa.schema([(n, pa.string()) for n in _RUN])))
+    _write(folder / ROWS, stored.rows)
+
+
+def read_parquet(folder: Path, curves: bool = True) -> Stored | None:
+    """Packed rows of a protocol; None without."""
+    path = folder / ROWS
+    if not path.exists():
+        return None
+    rows = _read(path, list(COLUMNS), () if curves else CURVES)
+    table = _read(folder / RUNS, _RUN)
+    runs = {(run["id"], run["dataset"]): RunInfo.from_dict(run) for run in table.to_pylist()}
+    made_by = set(zip(rows["run"].to_pylist(), rows["dataset"].to_pylist(), strict=True))
+    if unknown := made_by - runs.keys():
+        raise ValueError(f"{path}: {RUNS} lacks the runs {sorted(unknown)}; restore both files")
+    return Stored(rows, runs)
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    texts = [name for name in table.column_names if name not in _DISTINCT]
+    with atomic_write(path) as file:
+        pq.write_table(table, file, compression="zstd", compression_level=15, use_dictionary=texts)
+
+
+def _read(path: Path, needed: Sequence[str], unread: Sequence[str] = ()) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if missing := [name for name in needed if name not in names]:
+                raise ValueError(f"no columns {', '.join(missing)}")
+            return file.read([name for name in names if name not in unread])
+    except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
+        raise ValueError(f"{path}: no readable rows ({error}); restore the file") from None
