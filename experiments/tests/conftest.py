@@ -12,7 +12,6 @@ import pytest
 HERE = str(Path(__file__).parent)
 sys.path.append(HERE)  # for shared modules
 TRAINER = "fake_trainer:train"
-PATH = ((0, 1), (1, 0), (1, 2), (2, 1))
 
 
 @pytest.fixture
@@ -54,19 +53,26 @@ def units(protocol):
 
 @pytest.fixture
 def write(tmp_path, result):
-    """Write synthetic results, by default with best trees two points above the others."""
+    """Write the fake results of units and return the folder.
+
+    With a level, test accuracies are 70 percent plus the level of the unit and noise.
+    """
     from sepool_experiments.protocols.catalog import PROTOCOLS
     from sepool_experiments.results.database import Writer
     from sepool_experiments.results.run_info import RunInfo
 
-    def write(units, protocol=PROTOCOLS["table1"], level=lambda unit: 0.02 * (unit.tree == "best")):
-        """Write a test accuracy of 70 percent plus the level of the unit and noise."""
-        with Writer(tmp_path / "results", protocol, RunInfo.now(protocol, "cpu", "test")) as writer:
+    table1 = PROTOCOLS["table1"]
+
+    def write(units, protocol=table1, level=None, data=None, engine="test", folder="results"):
+        info = RunInfo.now(protocol, "cpu", engine)
+        with Writer(tmp_path / folder, protocol, info, data) as writer:
             for unit in units:
                 made = result(unit)
-                accuracy = 0.7 + level(unit) + (made.test_accuracy - 0.7) / 50
-                writer.add(replace(made, test_accuracy=accuracy))
-        return tmp_path / "results"
+                if level is not None:
+                    accuracy = 0.7 + level(unit) + (made.test_accuracy - 0.7) / 50
+                    made = replace(made, test_accuracy=accuracy)
+                writer.add(made)
+        return tmp_path / folder
 
     return write
 
@@ -85,18 +91,6 @@ def records():
 @pytest.fixture
 def data(tmp_path):
     """A dataset of twenty paths of three nodes, and ten folds, as files."""
-    root = tmp_path / "data"
-    raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
-    raw.mkdir(parents=True)
-    splits.mkdir(parents=True)
-    files = {
-        "A": [f"{a + i}, {a + j}" for a in range(1, 61, 3) for i, j in PATH],
-        "graph_indicator": [1 + node // 3 for node in range(60)],
-        "graph_labels": [1, -1] * 10,
-        "node_labels": [0, 1, 0] * 20,
-    }
-    for name, lines in files.items():
-        (raw / f"MUTAG_{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    for fold in range(10):
-        (splits / f"test_idx-{fold + 1}.txt").write_text(f"{fold}\n{fold + 10}\n")
-    return root
+    from small_graphs import write_files
+
+    return write_files(tmp_path / "data", [([(0, 1), (1, 2)], 3)] * 20, [0, 1, 0] * 20)

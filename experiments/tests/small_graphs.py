@@ -31,6 +31,25 @@ def graph_set(count=24, seed=0, labels=True):
     return GraphSet("SMALL", sizes, EdgeBlocks(counts, row, col), tags, y)
 
 
+def write_files(root, graphs, labels):
+    """Write graphs, as pairs of edges and size, and ten folds as the files of MUTAG."""
+    raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
+    raw.mkdir(parents=True)
+    splits.mkdir(parents=True)
+    pairs, owner = [], []
+    for number, (edges, size) in enumerate(graphs, 1):
+        first = len(owner) + 1
+        pairs += [f"{first + a}, {first + b}" for u, v in edges for a, b in ((u, v), (v, u))]
+        owner += [number] * size
+    classes = [1, -1] * (len(graphs) // 2)
+    files = {"A": pairs, "graph_indicator": owner, "graph_labels": classes, "node_labels": labels}
+    for name, lines in files.items():
+        (raw / f"MUTAG_{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    for fold in range(10):
+        (splits / f"test_idx-{fold + 1}.txt").write_text(f"{fold}\n{fold + 10}\n")
+    return root
+
+
 def forest(graphs, height=3):
     """Return the trees of a dataset."""
     import sepool
@@ -68,8 +87,8 @@ def replica_batch(model, data):
     """Return a batch of PyG graphs as the input of a single SEPG."""
     from sepool.pyg.hierarchy import hierarchy
     from sepool_experiments.layers.adjacency import Adjacency, pooled_adjacency
-    from sepool_experiments.layers.segments import segment_sum
     from sepool_experiments.layers.replica_batch import ReplicaBatch
+    from sepool_experiments.layers.segments import segment_sum
 
     tree = hierarchy(data)
     nodes = Adjacency.from_edges(data.edge_index, None, data.num_nodes, tree.edge_layout)

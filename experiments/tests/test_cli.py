@@ -146,7 +146,7 @@ class TestBadInput:
         with Writer("results", protocol, info) as writer:
             writer.add(result(units[0]))
         output = run("reproduce", "table1", *SMALL, code=2).output
-        assert output.startswith("sepool: results/table1 holds results of another protocol")
+        assert output.startswith("sepool: results/table1 holds results of other rules")
         assert len(output.splitlines()) == 1
 
     def test_reproduce_results_of_other_folds_fails(self, folder):

@@ -118,19 +118,6 @@ class TestKilled:
         _, alive = psutil.wait_procs(workers, timeout=20)
         assert not [worker for worker in alive if worker.status() != psutil.STATUS_ZOMBIE]
 
-    def test_run_interrupted_prints_one_traceback(self, protocol, tmp_path):
-        """Ctrl-C reaches all processes; only the owner prints a traceback."""
-        out, log = tmp_path / "out", tmp_path / "log"
-        more = {"start_new_session": True, "stderr": subprocess.PIPE, "text": True}
-        process = self.start(out, log, **more)
-        while process.poll() is None and self.started(log) < 6:
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGINT)
-        _, error = process.communicate(timeout=60)
-        assert process.returncode != 0
-        assert error.count("Traceback") == 1
-        assert len(finished(out, protocol)) >= 3
-
     @staticmethod
     def started(log):
         return len(log.read_text().split()) if log.exists() else 0

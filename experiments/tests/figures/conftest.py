@@ -39,24 +39,7 @@ def fused():
 @pytest.fixture
 def data(tmp_path):
     """Twenty molecules, every other one with two fused rings, and ten folds, as files."""
-    root = tmp_path / "data"
-    raw, splits = root / "TU" / "MUTAG" / "raw", root / "splits" / "MUTAG"
-    raw.mkdir(parents=True)
-    splits.mkdir(parents=True)
-    pairs, owner, first = [], [], 1
-    for number in range(20):
-        bonds, atoms = (FUSED, 10) if number % 2 else (TAILED, 8)
-        pairs += [f"{first + a}, {first + b}" for u, v in bonds for a, b in ((u, v), (v, u))]
-        owner += [number + 1] * atoms
-        first += atoms
-    files = {
-        "A": pairs,
-        "graph_indicator": owner,
-        "graph_labels": [1, -1] * 10,
-        "node_labels": [2 + (place % 7 == 6) for place in range(len(owner))],
-    }
-    for name, lines in files.items():
-        (raw / f"MUTAG_{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    for fold in range(10):
-        (splits / f"test_idx-{fold + 1}.txt").write_text(f"{fold}\n{fold + 10}\n")
-    return root
+    from small_graphs import write_files
+
+    labels = [2 + (place % 7 == 6) for place in range(180)]
+    return write_files(tmp_path / "data", [(TAILED, 8), (FUSED, 10)] * 10, labels)

@@ -7,21 +7,12 @@ import pytest
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.report.cells import Line, cells, matched, own_rows
 from sepool_experiments.report.stats import RULES
-from sepool_experiments.results.database import Writer
 from sepool_experiments.results.rows import Rows
-from sepool_experiments.results.run_info import RunInfo
 
 
 @pytest.fixture
-def rows(tmp_path, result):
-    def make(name, units):
-        table = PROTOCOLS[name]
-        with Writer(tmp_path, table, RunInfo.now(table, "cpu", "replicas")) as writer:
-            for unit in units:
-                writer.add(result(unit))
-        return Rows.read(tmp_path)
-
-    return make
+def rows(write):
+    return lambda name, units: Rows.read(write(units, PROTOCOLS[name]))
 
 
 def test_cells_by_name_have_one_line_a_depth(rows):

@@ -1,36 +1,13 @@
 from __future__ import annotations
 
-import os
-import random
 import shutil
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from sepool_experiments.results.database import Writer, read_database
 from sepool_experiments.results.rows import Rows, finished
 from sepool_experiments.results.run_info import RunInfo
-
-HERE = str(Path(__file__).parents[1])
-# Stores what is missing and prints the key of every unit that is stored.
-WRITE_ALL = """
-import sys
-from fake_trainer import result
-from sepool_experiments.protocols.catalog import PROTOCOLS
-from sepool_experiments.results.database import Writer
-from sepool_experiments.results.rows import finished
-from sepool_experiments.results.run_info import RunInfo
-protocol = PROTOCOLS["table1"]
-done = finished(sys.argv[1], protocol)
-with Writer(sys.argv[1], protocol, RunInfo.now(protocol, "cpu", "test")) as writer:
-    for unit in protocol.units(["MUTAG"], ["SEP-G"], seeds=100):
-        if unit.key not in done:
-            writer.add(result(unit))
-            print(unit.key, flush=True)
-"""
 
 
 @pytest.fixture
@@ -64,29 +41,6 @@ def test_writer_killed_process_loses_no_result(tmp_path, units, result, protocol
     with Writer(tmp_path / "dead", protocol, run_info) as writer:
         writer.add(result(units[5]))
     assert len(finished(tmp_path / "dead", protocol)) == 6
-
-
-def test_writer_second_process_is_refused_until_the_first_ends(tmp_path, protocol):
-    code = (
-        "import sys\n"
-        "from sepool_experiments.protocols.catalog import PROTOCOLS\n"
-        "from sepool_experiments.results.database import Writer\n"
-        "from sepool_experiments.results.run_info import RunInfo\n"
-        "protocol = PROTOCOLS['table1']\n"
-        "with Writer(sys.argv[1], protocol, RunInfo.now(protocol, 'cpu', 'test')):\n"
-        "    print('writing', flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": env}
-    info = RunInfo.now(protocol, "cpu", "test")
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], **pipes) as process:
-        assert process.stdout.readline() == "writing\n"
-        with pytest.raises(ValueError, match=r"another process writes to .*table1; wait for it"):
-            Writer(tmp_path, protocol, info)
-        process.kill()
-        process.wait()
-    Writer(tmp_path, protocol, info).close()
 
 
 def test_writer_same_process_is_refused(tmp_path, protocol, run_info):
@@ -148,21 +102,3 @@ def test_read_database_killed_before_the_first_table_is_empty(tmp_path, protocol
     folder.mkdir()
     (folder / "rows.sqlite").touch()
     assert finished(tmp_path, protocol) == set()
-
-
-def test_writer_killed_at_random_moments_keeps_every_result_handed_out(tmp_path, protocol):
-    """kill -9 of a process that writes as fast as it can, five times in one folder."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([HERE, *filter(None, sys.path)])}
-    moments, added = random.Random(0), set()
-    for _ in range(5):
-        command = [sys.executable, "-c", WRITE_ALL, str(tmp_path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
-            for _ in range(moments.randrange(1, 200)):
-                added.add(process.stdout.readline().strip())
-            process.kill()
-            added.update(process.stdout.read().splitlines()[:-1])  # the last may be half a line
-        stored = finished(tmp_path, protocol)
-        assert added <= stored
-        # Of the last result of a process the line may be missing, of the one before cut.
-        assert len(stored) <= len(added) + 10
-    assert len(added) > 100

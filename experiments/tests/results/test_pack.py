@@ -71,13 +71,6 @@ def test_pack_files_are_read_by_pandas_alone(write, units):
     assert joined["curve_val"].notna().sum() == sum(unit.keeps_curve for unit in units)
 
 
-def test_finished_parquet_of_other_rules_is_refused(write, units, protocol):
-    folder = write(units)
-    pack(folder)
-    with pytest.raises(ValueError, match=r"holds results of another protocol 'table1'"):
-        finished(folder, replace(protocol, patience=7))
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -110,22 +103,8 @@ def test_read_parquet_row_without_its_run_is_refused(write, units, protocol):
         finished(folder, protocol)
 
 
-@pytest.fixture
-def elsewhere(tmp_path, result, protocol):
-    """Write results of units into another folder and return it."""
-
-    def elsewhere(units, protocol=protocol, data=None):
-        folder = tmp_path / "elsewhere"
-        with Writer(folder, protocol, RunInfo.now(protocol, "cpu", "there"), data) as writer:
-            for unit in units:
-                writer.add(result(unit))
-        return folder
-
-    return elsewhere
-
-
-def test_pack_add_joins_rows_of_another_folder(write, elsewhere, units, protocol):
-    folder, other = write(units[:7]), elsewhere(units[5:])
+def test_pack_add_joins_rows_of_another_folder(write, units, protocol):
+    folder, other = write(units[:7]), write(units[5:], engine="there", folder="elsewhere")
     (packed,) = pack(folder, other)
     assert packed.folder == folder / "table1"
     table = Rows.read(folder)
@@ -134,17 +113,18 @@ def test_pack_add_joins_rows_of_another_folder(write, elsewhere, units, protocol
     assert len(finished(other, protocol)) == len(units) - 5
 
 
-def test_pack_add_to_an_empty_folder_makes_it(tmp_path, elsewhere, units, protocol):
-    pack(tmp_path / "new", elsewhere(units))
+def test_pack_add_to_an_empty_folder_makes_it(tmp_path, write, units, protocol):
+    pack(tmp_path / "new", write(units))
     assert len(finished(tmp_path / "new", protocol)) == len(units)
 
 
-def test_pack_add_other_rules_or_data_are_refused(write, elsewhere, units, protocol):
+def test_pack_add_other_rules_or_data_are_refused(write, units, protocol):
     folder = write(units[:1], data={"MUTAG": "0123456789ab"})
-    other = elsewhere(units[1:2], data={"MUTAG": "ba9876543210"})
+    other = write(units[1:2], data={"MUTAG": "ba9876543210"}, folder="elsewhere")
     with pytest.raises(ValueError, match=r"table1 holds results of other graphs .* of MUTAG"):
         pack(folder, other)
     shutil.rmtree(other)
-    with pytest.raises(ValueError, match=r"table1 holds results of other rules \(3f014d0230ef\)"):
-        pack(folder, elsewhere(units[1:2], replace(protocol, epochs=3)))
+    write(units[1:2], replace(protocol, epochs=3), folder="elsewhere")
+    with pytest.raises(ValueError, match=r"table1 holds results of other rules \(3f014d0230ef, "):
+        pack(folder, other)
     assert finished(folder, protocol) == {units[0].key}

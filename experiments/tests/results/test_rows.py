@@ -69,7 +69,7 @@ def test_read_curves_returns_those_of_units_that_keep_them(stored, units, result
 
 
 def test_finished_other_rules_are_refused(stored, protocol):
-    with pytest.raises(ValueError, match=r"table1 holds results of another .* another --out"):
+    with pytest.raises(ValueError, match=r"table1 holds results of other rules .* another --out"):
         finished(stored, replace(protocol, epochs=3))
 
 
