@@ -87,31 +87,6 @@ def test_kernels_change_no_evaluation(store_of):
     assert_kernels_change_nothing(model, store)
 
 
-@pytest.mark.parametrize("blocks", [None, 0])
-def test_attention_kernels_look_up_distinct_rows(blocks, store_of, monkeypatch):
-    torch.manual_seed(0)
-    calls = []
-    original = FeatureTable.unique_index
-    monkeypatch.setattr(
-        FeatureTable, "unique_index", lambda *args: calls.append(args) or original(*args)
-    )
-    store = store_of(CONVS["GAT"])
-    if blocks == 0:
-        store.multiplicity = None
-    model = SEPG(store.num_features, 8, 2, conv="GAT", blocks=blocks, replicas=2).to(DEVICE)
-    assert_kernels_change_nothing(model, store, ([*range(8), 12], range(3, 12)))
-    assert len(calls) == 1
-
-
-def test_attention_kernels_look_up_no_table_of_many_rows(store_of, monkeypatch):
-    torch.manual_seed(0)
-    store = store_of(CONVS["GAT"])
-    store.x = store.x._replace(unique=store.x.unique.repeat(50, 1))
-    monkeypatch.setattr(FeatureTable, "unique_index", None)
-    model = SEPG(store.num_features, 8, 2, conv="GAT", replicas=2).to(DEVICE)
-    assert_kernels_change_nothing(model, store)
-
-
 @pytest.mark.parametrize("name", BASELINES)
 def test_kernels_change_no_baseline(name, store_of):
     torch.manual_seed(0)

@@ -10,10 +10,8 @@ from sepool_experiments.kernels.registry import interpreted, load
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.attention import (
     NEGATIVE_SLOPE,
-    Lookup,
     attention,
     has_attention_kernel,
-    pooled_attention,
 )
 
 
@@ -49,20 +47,6 @@ def test_attention_equals_its_formula(biased, symmetric):
     torch.testing.assert_close(*outs)
     above = torch.randn(40, 5).double()
     torch.testing.assert_close(*(torch.autograd.grad(out, (x, scores), above) for out in outs))
-
-
-def test_pooled_attention_equals_weighted_sum_of_relu():
-    a, (x, scores, bias) = adjacency(), inputs()
-    cluster, ptr, weight = torch.arange(40) // 20, torch.tensor([0, 20, 40]), torch.arange(40.0)
-    rows = by_formula(a, x, scores, bias).relu() * weight[:, None]
-    out = pooled_attention(a, x, scores, bias, ptr, cluster, weight)
-    torch.testing.assert_close(out, torch.stack([rows[:20].sum(0), rows[20:].sum(0)]))
-
-
-def test_lookup_without_kernels_is_refused():
-    a, (x, scores, bias) = adjacency(), inputs()
-    with pytest.raises(AssertionError, match="lookup"):
-        attention(a, x, scores, bias, Lookup(x, scores, torch.arange(40) // 20))
 
 
 def test_attention_kernel_needs_symmetric_adjacency_and_narrow_rows(monkeypatch):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from tests.nn.graphs import gradients, random_graph
+from torch_geometric import nn as pyg
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.layers.graphs import gradients, random_graph  # noqa: E402
-
-from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC  # noqa: E402
-from sepool_experiments.layers.adjacency import Adjacency  # noqa: E402
-from sepool_experiments.layers.conv_base import AggregatingConv  # noqa: E402
-from sepool_experiments.layers.convs import CONVS  # noqa: E402
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC
+from sepool_experiments.layers.adjacency import Adjacency
+from sepool_experiments.layers.conv_base import AggregatingConv
+from sepool_experiments.layers.convs import CONVS
 
 IN, OUT = 5, 7
 WIDTHS = [(5, 7), (7, 5)]

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from sepool.pyg.hierarchy import SORTED, Hierarchy
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.feature_table import row_hashes
 
 TOLERANCE = 1e-6  # rounding of equal sums in different orders
 
@@ -47,7 +46,9 @@ def merge_duplicates(levels: Hierarchy, node_class: Tensor) -> Merged:
 def classes_by_rows(levels: Hierarchy, x: Tensor) -> Tensor:
     """Return classes of nodes of one cluster with equal rows."""
     cluster = levels.assignment(1)
-    order = row_hashes(x).argsort(stable=True)  # equal rows become neighbours
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.rand(x.size(1), dtype=torch.float64, generator=generator)
+    order = (x.double() @ weight).argsort(stable=True)  # equal rows become neighbours
     order = order[cluster[order].argsort(stable=True)]
     x, cluster = x[order], cluster[order]
     same = torch.isclose(x[1:], x[:-1], rtol=TOLERANCE, atol=TOLERANCE).all(1)

@@ -129,7 +129,7 @@ class GraphStore:
         counts = self.levels[0].counts.clone()
         counts[-1] = 1  # the row of padding
         graph = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
-        self.x = FeatureTable.of(self.x, graph, unique=not self.aggregated)
+        self.x = FeatureTable.of(self.x, graph)
 
     def capacity(self, ids: Tensor, spare: float = 0.0) -> Capacity:
         """Return the capacity for batches of graphs; ``ids`` as in `batch`, with leading axes.

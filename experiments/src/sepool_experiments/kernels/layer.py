@@ -49,7 +49,6 @@ class Rows(NamedTuple):
             over clusters; None for 1.
         num_valid: number of nodes of every replica without padding.
         clusters: clusters over which the last ReLU is summed; None without a sum.
-        exact: TensorFloat-32 represents all values of the table.
     """
 
     x: Tensor
@@ -58,7 +57,6 @@ class Rows(NamedTuple):
     multiplicity: Tensor | None
     num_valid: Tensor
     clusters: Clusters | None
-    exact: bool = False
 
     @property
     def size(self) -> int:
@@ -81,15 +79,13 @@ class Rows(NamedTuple):
         """Return the cluster of every node; another tensor stands in for None."""
         return self.num_valid if self.clusters is None else self.clusters.assignment
 
-    def input_of(self, saved: Sequence[Tensor]) -> tuple[Tensor, tuple[bool, bool]]:
-        """Return the input of the layer after the saved ones, and its DENSE and EXACT."""
-        return (
-            (saved[-1], (True, False)) if saved else (self.x, (self.row_index is None, self.exact))
-        )
+    def input_of(self, saved: Sequence[Tensor]) -> tuple[Tensor, bool]:
+        """Return the input of the layer after the saved ones, and its DENSE."""
+        return (saved[-1], True) if saved else (self.x, self.row_index is None)
 
 
 def products(
-    inputs: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor], relu: bool = True
+    inputs: Rows, weights: Sequence[Tensor], biases: Sequence[Tensor], relu: bool
 ) -> tuple[Tensor, list[Tensor]]:
     """Apply ``x W + b`` and ReLU layer by layer; sum the last over clusters if there are any.
 
@@ -110,13 +106,13 @@ def products(
 def _product(
     inputs: Rows, saved: Sequence[Tensor], weight: Tensor, bias: Tensor, relu: bool
 ) -> Tensor:
-    (replicas, depth, width), (x, flags_of_x) = weight.shape, inputs.input_of(saved)
+    (replicas, depth, width), (x, dense) = weight.shape, inputs.input_of(saved)
     out = x.new_empty(inputs.size, width)
     tile, grid = _tiles(PRODUCT, "TALL", inputs.num_nodes, width, replicas)
     row_index, extent, _ = inputs.table_args()
     product[grid](
         x, row_index, extent, inputs.num_valid, weight, bias, out,
-        inputs.num_nodes, x.size(1), depth, width, *flags_of_x, relu, **tile,
+        inputs.num_nodes, x.size(1), depth, width, dense, relu, **tile,
     )  # fmt: skip
     return out
 
@@ -125,7 +121,7 @@ def _pooled(
     inputs: Rows, clusters: Clusters, saved: Sequence[Tensor], weight: Tensor, bias: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The last layer summed over clusters, and the sign of its ReLU."""
-    (replicas, depth, width), (x, flags_of_x) = weight.shape, inputs.input_of(saved)
+    (replicas, depth, width), (x, dense) = weight.shape, inputs.input_of(saved)
     assignment, ptr, num_valid = clusters
     capacity = (len(ptr) - 1) // replicas
     out = x.new_empty(replicas * capacity, width)
@@ -133,7 +129,7 @@ def _pooled(
     tile, grid = _tiles(_pooled_tile(width), "CLUSTERS", capacity, width, replicas)
     pooled_product[grid](
         x, *inputs.table_args(), num_valid, weight, bias, ptr, assignment, positive, out,
-        capacity, x.size(1), depth, width, *flags_of_x, inputs.multiplicity is not None, **tile,
+        capacity, x.size(1), depth, width, dense, inputs.multiplicity is not None, **tile,
     )  # fmt: skip
     return out, positive
 
@@ -143,8 +139,8 @@ def gradients(
     weights: Sequence[Tensor],
     saved: Sequence[Tensor],
     grad: Tensor,
-    relu: bool = True,
-    needs_x_grad: bool = False,
+    relu: bool,
+    needs_x_grad: bool,
 ) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
     """Return the gradients of the rows, if requested, the weights and the biases.
 
@@ -174,14 +170,14 @@ def _layer_gradients(
     flags: Flags,
 ) -> tuple[Tensor, Tensor]:
     """Gradients of the weights and biases of the layer after ``previous``."""
-    (replicas, depth, width), (x, flags_of_x) = weight.shape, inputs.input_of(previous)
+    (replicas, depth, width), (x, dense) = weight.shape, inputs.input_of(previous)
     parts = min(PARTS, triton.cdiv(inputs.num_nodes, PART))
     out, sums = x.new_empty(replicas, parts, depth, width), x.new_empty(replicas, parts, width)
     tile = _gradient_tile(depth, width, multiplicity=flags[-1])
     tiles = triton.cdiv(depth, tile["DEEP"]) * triton.cdiv(width, tile["WIDE"])
     gradient[(tiles, parts, replicas)](
         x, *inputs.table_args(), inputs.num_valid, grad, inputs.cluster_arg(), hidden, out, sums,
-        inputs.num_nodes, x.size(1), depth, width, *flags_of_x, *flags, **tile,
+        inputs.num_nodes, x.size(1), depth, width, dense, *flags, **tile,
     )  # fmt: skip
     return (out.sum(1), sums.sum(1)) if parts > 1 else (out[:, 0], sums[:, 0])
 

@@ -32,52 +32,24 @@ class State(NamedTuple):
     momentum: float
 
 
-def _measure(x: Tensor, row_weight: Tensor, state: State) -> Tensor:
-    """Mean, scale and count of every replica; updates the running statistics."""
+def normalise(x: Tensor, row_weight: Tensor, state: State, relu: bool) -> tuple[Tensor, Tensor]:
+    """Return the normalised rows, and mean, scale and count of every replica for the gradient.
+
+    Updates the running statistics.
+    """
     (replicas, width), rows = state.weight.shape, len(x) // len(state.weight)
     assert state.weight.stride() == state.bias.stride()
     assert state.running_mean.stride() == state.running_var.stride()
     parts = x.new_empty(3, replicas, CHUNKS, width)
-    statistics = x.new_empty(replicas, 3, width)
+    statistics, out = x.new_empty(replicas, 3, width), torch.empty_like(x)
     grid, tile = _grid(replicas, width)
     norm_pass.moments[grid](x, row_weight, *parts, rows, width, *tile)
     norm_pass.join[grid[::2]](
         *parts, state.running_mean, state.running_var, statistics, width,
         state.running_mean.stride(0), state.epsilon, state.momentum, CHUNKS, tile[-1],
     )  # fmt: skip
-    return statistics
-
-
-def normalise(x: Tensor, row_weight: Tensor, state: State, relu: bool) -> tuple[Tensor, Tensor]:
-    """Return the normalised rows, and mean, scale and count of every replica for the gradient."""
-    (replicas, width), rows = state.weight.shape, len(x) // len(state.weight)
-    statistics, out = _measure(x, row_weight, state), torch.empty_like(x)
-    grid, tile = _grid(replicas, width)
     norm_pass.normalise[grid](
         x, row_weight, *state[:2], statistics, out, rows, width, state.weight.stride(0), relu, *tile
-    )
-    return out, statistics
-
-
-def normalise_pool(
-    x: Tensor, row_weight: Tensor, state: State, ptr: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return the weighted sum over clusters of ReLU of `normalise`, and the statistics."""
-    replicas, width = state.weight.shape
-    capacity = (len(ptr) - 1) // replicas
-    statistics, out = _measure(x, row_weight, state), x.new_empty(replicas * capacity, width)
-    (_, _, columns), (_, *tile) = _grid(replicas, width)
-    norm_pass.pool[(triton.cdiv(capacity, ROWS), columns, replicas)](
-        x,
-        row_weight,
-        *state[:2],
-        statistics,
-        ptr,
-        out,
-        capacity,
-        width,
-        state.weight.stride(0),
-        *tile,
     )
     return out, statistics
 
@@ -90,40 +62,14 @@ def gradient(
     bias: Tensor,
     statistics: Tensor,
     relu: bool,
-    assignment: Tensor | None = None,
-    input_is_relu: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of the rows, the weight and the bias.
-
-    Args:
-        x: rows.
-        grad: gradient of the output.
-        row_weight: weight of every row.
-        weight: weight of the normalisation.
-        bias: its bias.
-        statistics: statistics from the forward pass.
-        relu: ReLU follows the normalisation.
-        assignment: cluster of every row; None without a sum over clusters.
-        input_is_relu: ``x`` is a ReLU; return the gradient of its input.
-    """
+    """Return the gradients of the rows, the weight and the bias; ``relu`` followed."""
     (replicas, width), rows = weight.shape, len(x) // len(weight)
     sums = x.new_empty(2, replicas, CHUNKS, width)
     x_grad, weight_grads = torch.empty_like(x), x.new_empty(2, replicas, width)
     grid, tile = _grid(replicas, width)
-    pooled, stride = assignment is not None, weight.stride(0)
-    tensors = x, grad, row_weight, weight, bias, statistics, assignment if pooled else row_weight
-    norm_pass.gradient_sums[grid](*tensors, *sums, rows, width, stride, relu, pooled, *tile)
-    norm_pass.gradient[grid](
-        *tensors,
-        *sums,
-        x_grad,
-        *weight_grads,
-        rows,
-        width,
-        stride,
-        relu,
-        pooled,
-        input_is_relu,
-        *tile,
-    )
+    tensors = x, grad, row_weight, weight, bias, statistics
+    sizes = rows, width, weight.stride(0), relu
+    norm_pass.gradient_sums[grid](*tensors, *sums, *sizes, *tile)
+    norm_pass.gradient[grid](*tensors, *sums, x_grad, *weight_grads, *sizes, *tile)
     return x_grad, weight_grads[0], weight_grads[1]

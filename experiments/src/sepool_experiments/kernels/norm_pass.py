@@ -3,7 +3,7 @@
 The rows of a replica are cut into chunks. A first pass reduces every chunk, the partial results are
 joined in a fixed order, and a second pass goes over the rows again. Sums are kept for every row of
 a tile and reduced at the end, so that threads need not synchronise. Rows of weight 0 are not read.
-Backward recomputes the mask of a ReLU; rows that are summed over clusters are never written.
+Backward recomputes the mask of a ReLU.
 """
 
 from __future__ import annotations
@@ -131,47 +131,13 @@ def normalise(x, row_weight, weight, bias, statistics, out, rows, width, stride,
             tl.store(out + offset, tl.where(inside, values, 0.0), mask=written)
 
 
-@triton.jit(do_not_specialize=COUNTS)
-def pool(x, row_weight, weight, bias, statistics, ptr, out, capacity, width, stride,
-         AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """Weighted sum over clusters of the ReLU of the normalised rows."""
-    replica = tl.program_id(2).to(tl.int64)
-    column = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
-    cluster = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    mean, _scale, slope, shift = _statistics(
-        statistics, weight, bias, replica, column, width, stride
-    )
-    position = replica * capacity + cluster
-    start = tl.load(ptr + position, mask=cluster < capacity, other=0)
-    end = tl.load(ptr + position + 1, mask=cluster < capacity, other=0)
-    total = tl.zeros((ROWS, WIDTH), tl.float32)
-    for step in range(0, tl.max(end - start), AHEAD):
-        for more in tl.static_range(AHEAD):
-            row = start + step + more
-            weights = tl.load(row_weight + row, mask=row < end, other=0.0)
-            inside = (weights > 0)[:, None] & (column < width)[None, :]
-            values = tl.load(x + row[:, None] * width + column[None, :], mask=inside, other=0.0)
-            values = relu((values - mean[None, :]) * slope[None, :] + shift[None, :])
-            total += tl.where(inside, values * weights[:, None], 0.0)
-    inside = (cluster < capacity)[:, None] & (column < width)[None, :]
-    tl.store(out + position[:, None] * width + column[None, :], total, mask=inside)
-
-
 @triton.jit
-def _input(x, grad, row_weight, assignment, begin, end, mean, slope, shift, column, width,
-           RELU: tl.constexpr, POOLED: tl.constexpr, ROWS: tl.constexpr):  # fmt: skip
-    """`_tile`, its rows, and their gradient before ReLU and sum."""
+def _input(x, grad, row_weight, begin, end, mean, slope, shift, column, width, RELU: tl.constexpr,
+           ROWS: tl.constexpr):  # fmt: skip
+    """`_tile`, its rows, and their gradient before ReLU."""
     weights, inside, offset = _tile(row_weight, begin, end, column, width, ROWS)
     values = tl.load(x + offset, mask=inside, other=0.0)
-    if POOLED:
-        row = begin + tl.arange(0, ROWS)
-        cluster = tl.load(assignment + row, mask=row < end, other=0)
-        grad_out = tl.load(
-            grad + cluster[:, None] * width + column[None, :], mask=inside, other=0.0
-        )
-        grad_out *= weights[:, None]
-    else:
-        grad_out = tl.load(grad + offset, mask=inside, other=0.0)
+    grad_out = tl.load(grad + offset, mask=inside, other=0.0)
     if RELU:
         positive = (values - mean[None, :]) * slope[None, :] + shift[None, :] > 0
         grad_out = tl.where(positive, grad_out, 0.0)
@@ -179,9 +145,9 @@ def _input(x, grad, row_weight, assignment, begin, end, mean, slope, shift, colu
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def gradient_sums(x, grad, row_weight, weight, bias, statistics, assignment, sums, products, rows,
-                  width, stride, RELU: tl.constexpr, POOLED: tl.constexpr, CHUNKS: tl.constexpr,
-                  AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+def gradient_sums(x, grad, row_weight, weight, bias, statistics, sums, products, rows, width,
+                  stride, RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr,
+                  ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
     """Sums over a chunk of the gradient and of its product with the normalised rows."""
     replica, start, end, column, position = _chunk(rows, width, CHUNKS, WIDTH)
     wide = column < width
@@ -192,10 +158,9 @@ def gradient_sums(x, grad, row_weight, weight, bias, statistics, assignment, sum
     product = tl.zeros((ROWS, WIDTH), tl.float32)
     for begin in range(start, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
-            _often, _inside, _here, values, grad_out = _input(
-                x, grad, row_weight, assignment, begin + more * ROWS, end, mean, slope, shift,
-                column,
-                width, RELU, POOLED, ROWS)  # fmt: skip
+            _weights, _inside, _offset, values, grad_out = _input(
+                x, grad, row_weight, begin + more * ROWS, end, mean, slope, shift, column, width,
+                RELU, ROWS)  # fmt: skip
             total += grad_out
             product += grad_out * (values - mean[None, :])
     tl.store(sums + position, tl.sum(total, 0), mask=wide)
@@ -203,14 +168,10 @@ def gradient_sums(x, grad, row_weight, weight, bias, statistics, assignment, sum
 
 
 @triton.jit(do_not_specialize=COUNTS)
-def gradient(x, grad, row_weight, weight, bias, statistics, assignment, sums, products, x_grad,
-             weight_grad, bias_grad, rows, width, stride, RELU: tl.constexpr, POOLED: tl.constexpr,
-             INPUT_RELU: tl.constexpr, CHUNKS: tl.constexpr, AHEAD: tl.constexpr,
-             ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """``w (g - row_weight (sum g + x' sum g x') / n) / sigma``, ``x'`` the normalised rows.
-
-    INPUT_RELU: ``x`` is a ReLU; return the gradient of its input.
-    """
+def gradient(x, grad, row_weight, weight, bias, statistics, sums, products, x_grad, weight_grad,
+             bias_grad, rows, width, stride, RELU: tl.constexpr, CHUNKS: tl.constexpr,
+             AHEAD: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
+    """``w (g - row_weight (sum g + x' sum g x') / n) / sigma``, ``x'`` the normalised rows."""
     replica, start, end, column, _ = _chunk(rows, width, CHUNKS, WIDTH)
     wide = column < width
     mean, scale, slope, shift = _statistics(
@@ -228,11 +189,11 @@ def gradient(x, grad, row_weight, weight, bias, statistics, assignment, sums, pr
         for more in tl.static_range(AHEAD):
             first = begin + more * ROWS
             weights, inside, offset, values, grad_out = _input(
-                x, grad, row_weight, assignment, first, end, mean, slope, shift, column, width,
-                RELU,
-                POOLED, ROWS)  # fmt: skip
+                x, grad, row_weight, first, end, mean, slope, shift, column, width, RELU,
+                ROWS)  # fmt: skip
             distance = values - mean[None, :]
             grad_out -= weights[:, None] * (total[None, :] + distance * product[None, :])
-            mask = inside & (values > 0) if INPUT_RELU else inside
             written = (first + tl.arange(0, ROWS) < end)[:, None] & wide[None, :]
-            tl.store(x_grad + offset, tl.where(mask, grad_out * slope[None, :], 0.0), mask=written)
+            tl.store(
+                x_grad + offset, tl.where(inside, grad_out * slope[None, :], 0.0), mask=written
+            )

@@ -4,9 +4,9 @@ Rows may be gathered from a `FeatureTable` without writing them; columns beyond 
 skipped, and so is the padding behind the ``num_valid`` rows of a replica. Rows are ``stride``
 elements apart and have ``depth`` columns.
 
-DENSE: ``x`` has a row for every node and is no table. EXACT: TensorFloat-32 represents all values
-of ``x``. MULTIPLICITY: a row of the table stands for several nodes; ReLU follows, so that its
-product can be multiplied. Offsets within a replica have 32 bits, which halves the registers.
+DENSE: ``x`` has a row for every node and is no table. MULTIPLICITY: a row of the table stands for
+several nodes; ReLU follows, so that its product can be multiplied. Offsets within a replica have 32
+bits, which halves the registers.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ def _high(x):
 
 
 @triton.jit
-def _dot(a, b, total, EXACT: tl.constexpr):
+def _dot(a, b, total):
     """``a b + total`` with the precision of float32, from the high and low parts of both factors.
 
     Faster than Triton's tf32x3, which also checks for infinities; here these become NaN.
     """
-    high, other = a if EXACT else _high(a), _high(b)
-    if not EXACT:
-        total = tl.dot(a - high, other, total, input_precision="tf32")
+    high, other = _high(a), _high(b)
+    total = tl.dot(a - high, other, total, input_precision="tf32")
     total = tl.dot(high, b - other, total, input_precision="tf32")
     return tl.dot(high, other, total, input_precision="tf32")
 
@@ -56,7 +55,7 @@ def _tile(num_valid, rows, TALL: tl.constexpr, WIDE: tl.constexpr):
 
 @triton.jit
 def _multiply(total, x, line, extent, weight, column, mask, stride, depth, WIDTH: tl.constexpr,
-              DENSE: tl.constexpr, EXACT: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+              DENSE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """Add ``x W`` of some rows, up to their extent."""
     end = depth
     if not DENSE:
@@ -73,14 +72,14 @@ def _multiply(total, x, line, extent, weight, column, mask, stride, depth, WIDTH
             mask=(k < depth)[:, None] & (column < WIDTH)[None, :],
             other=0.0,
         )
-        total = _dot(a, b, total, EXACT)
+        total = _dot(a, b, total)
     return total
 
 
 @triton.jit(do_not_specialize=COUNTS)
 def product(x, row_index, extent, num_valid, weight, bias, out, rows, stride, depth,
-            WIDTH: tl.constexpr, DENSE: tl.constexpr, EXACT: tl.constexpr, RELU: tl.constexpr,
-            TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
+            WIDTH: tl.constexpr, DENSE: tl.constexpr, RELU: tl.constexpr, TALL: tl.constexpr,
+            WIDE: tl.constexpr, DEEP: tl.constexpr):  # fmt: skip
     """``x W + b``, with ReLU if RELU; 0 for padding."""
     replica, first, count, row, column = _tile(num_valid, rows, TALL, WIDE)
     mask = row < count
@@ -91,7 +90,7 @@ def product(x, row_index, extent, num_valid, weight, bias, out, rows, stride, de
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
         total = _multiply(total, x + first * stride if DENSE else x, line, extent,
                           weight + replica * depth * WIDTH, column, mask, stride, depth, WIDTH,
-                          DENSE, EXACT, DEEP)  # fmt: skip
+                          DENSE, DEEP)  # fmt: skip
     total = tl.where(mask[:, None], relu(total) if RELU else total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
@@ -100,7 +99,7 @@ def product(x, row_index, extent, num_valid, weight, bias, out, rows, stride, de
 @triton.jit(do_not_specialize=COUNTS)
 def pooled_product(x, row_index, extent, multiplicity, num_valid, weight, bias, ptr, assignment,
                    positive, out, capacity, stride, depth, WIDTH: tl.constexpr, DENSE: tl.constexpr,
-                   EXACT: tl.constexpr, MULTIPLICITY: tl.constexpr, TALL: tl.constexpr,
+                   MULTIPLICITY: tl.constexpr, TALL: tl.constexpr,
                    WIDE: tl.constexpr, DEEP: tl.constexpr, CLUSTERS: tl.constexpr):  # fmt: skip
     """ReLU of ``x W + b``, times the multiplicity, summed over clusters; 0 for padding.
 
@@ -124,7 +123,7 @@ def pooled_product(x, row_index, extent, multiplicity, num_valid, weight, bias, 
         total += tl.load(bias + replica * WIDTH + column, mask=wide, other=0.0)[None, :]
         total = _multiply(total, x + begin * stride if DENSE else x, line, extent,
                           weight + replica * depth * WIDTH, column, mask, stride, depth, WIDTH,
-                          DENSE, EXACT, DEEP)  # fmt: skip
+                          DENSE, DEEP)  # fmt: skip
         if MULTIPLICITY:
             table_row = tl.load(row_index + begin + row, mask=mask, other=0)
             total *= tl.load(multiplicity + table_row, mask=mask, other=0.0)[:, None]
@@ -167,8 +166,8 @@ def _output_gradient(grad_out, assignment, hidden, multiplicity, row_index, firs
 @triton.jit
 def _add_rows(total, bias_sum, start, end, x, row_index, multiplicity, grad_out, assignment, hidden,
               first, k, column, stride, WIDTH: tl.constexpr, DENSE: tl.constexpr,
-              EXACT: tl.constexpr, MASKED: tl.constexpr, SUMMED: tl.constexpr,
-              MULTIPLICITY: tl.constexpr, TALL: tl.constexpr):  # fmt: skip
+              MASKED: tl.constexpr, SUMMED: tl.constexpr, MULTIPLICITY: tl.constexpr,
+              TALL: tl.constexpr):  # fmt: skip
     """Add the gradients of weights and biases of some rows."""
     for lowest in range(start, end, TALL):
         row = lowest + tl.arange(0, TALL)
@@ -178,14 +177,14 @@ def _add_rows(total, bias_sum, start, end, x, row_index, multiplicity, grad_out,
                                 column, mask, WIDTH, MASKED, SUMMED, MULTIPLICITY)  # fmt: skip
         offset = (x + first * stride if DENSE else x) + line[None, :] * stride + k[:, None]
         a = tl.load(offset, mask=mask[None, :] & (k < stride)[:, None], other=0.0)
-        total = _dot(a, grad, total, EXACT)
+        total = _dot(a, grad, total)
         bias_sum += grad
     return total, bias_sum
 
 
 @triton.jit(do_not_specialize=COUNTS)
 def gradient(x, row_index, extent, multiplicity, num_valid, grad_out, assignment, hidden, out, sums,
-             rows, stride, depth, WIDTH: tl.constexpr, DENSE: tl.constexpr, EXACT: tl.constexpr,
+             rows, stride, depth, WIDTH: tl.constexpr, DENSE: tl.constexpr,
              MASKED: tl.constexpr, SUMMED: tl.constexpr, MULTIPLICITY: tl.constexpr,
              TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr,
              AHEAD: tl.constexpr):  # fmt: skip
@@ -206,7 +205,7 @@ def gradient(x, row_index, extent, multiplicity, num_valid, grad_out, assignment
     if DENSE:
         total, bias_sum = _add_rows(total, bias_sum, begin, end, x, row_index, multiplicity,
                                     grad_out, assignment, hidden, first, k, column, stride, WIDTH,
-                                    DENSE, EXACT, MASKED, SUMMED, MULTIPLICITY, TALL)  # fmt: skip
+                                    DENSE, MASKED, SUMMED, MULTIPLICITY, TALL)  # fmt: skip
     else:
         for lowest in range(begin, end, AHEAD):
             row = lowest + tl.arange(0, AHEAD)
@@ -215,7 +214,7 @@ def gradient(x, row_index, extent, multiplicity, num_valid, grad_out, assignment
             if (widest > first_k) | (first_k == 0):  # the first columns also sum the biases
                 total, bias_sum = _add_rows(total, bias_sum, lowest, min(lowest + AHEAD, end), x,
                                             row_index, multiplicity, grad_out, assignment, hidden,
-                                            first, k, column, stride, WIDTH, DENSE, EXACT, MASKED,
+                                            first, k, column, stride, WIDTH, DENSE, MASKED,
                                             SUMMED, MULTIPLICITY, TALL)  # fmt: skip
     wide = column < WIDTH
     offset = out + (replica * parts + part) * depth * WIDTH + k[:, None] * WIDTH + column[None, :]
@@ -243,7 +242,7 @@ def input_gradient(x, row_index, multiplicity, num_valid, grad_out, assignment, 
             mask=(k < WIDTH)[:, None] & wide[None, :],
             other=0.0,
         )
-        total = _dot(grad, b, total, False)
+        total = _dot(grad, b, total)
     inside = (row < rows)[:, None] & wide[None, :]
     offset = row[:, None] * DEPTH + column[None, :]
     if RELU:

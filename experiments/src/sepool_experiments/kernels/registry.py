@@ -1,8 +1,8 @@
 """Registry of the Triton kernels and the switch between them and PyTorch.
 
-A kernel replaces PyTorch inside one function of the package, its `Kernel.operation`. The same
-function with the kernel disabled is the reference: ``SEPOOL_KERNELS=0`` in the environment disables
-all kernels, `disabled` some of them. Without a GPU no kernel is used.
+A kernel replaces PyTorch inside one function of the package. The same function with the kernel
+disabled is the reference: ``SEPOOL_KERNELS=0`` in the environment disables all kernels, `disabled`
+some of them. Without a GPU no kernel is used.
 """
 
 from __future__ import annotations
@@ -31,24 +31,22 @@ class Kernel:
 
     Args:
         module: module of this package that launches them.
-        operation: function or layer that uses them, as ``module:name``.
         min_numel: smallest input for which they pay outside of CUDA graphs.
         dtype: type of the input.
     """
 
     module: str
-    operation: str
     min_numel: int = 0
     dtype: torch.dtype = torch.float32
 
 
 KERNELS = {
-    "segment_sum": Kernel("rows", "layers.segments:gather_sum", LARGE),
-    "dropout": Kernel("rows", "layers.dropout:Dropout"),
-    "linear": Kernel("layer", "layers.linear_chain:linear_chain", LARGE),
-    "norm": Kernel("norm", "layers.norm:NodeNorm"),
-    "attention": Kernel("attention", "layers.attention:attention", LARGE),
-    "batches": Kernel("batches", "batches.slicing:slice_batch", dtype=torch.int64),
+    "segment_sum": Kernel("rows", LARGE),
+    "dropout": Kernel("rows"),
+    "linear": Kernel("layer", LARGE),
+    "norm": Kernel("norm"),
+    "attention": Kernel("attention", LARGE),
+    "batches": Kernel("batches", dtype=torch.int64),
 }
 
 # Module state, not a context variable: backward passes run in threads of their own.

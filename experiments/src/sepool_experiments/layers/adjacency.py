@@ -107,17 +107,11 @@ class Adjacency:
         """Return ``A x`` for rows of any shape; differentiable in ``x`` and in the weights."""
         if self.weight is not None and self.weight.requires_grad:
             return weighted_propagate(self, x, self.weight)
-        needs_transpose = x.requires_grad and not self.symmetric
-        transposed = self._transposed() if needs_transpose else (None,) * 3
-        return sparse_product(x, self.ptr, self.index, self.weight, *transposed)
-
-    def __matmul__(self, x: Tensor) -> Tensor:
-        """Return ``A x``."""
-        return self.propagate(x)
-
-    def _transposed(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        ptr, index, order = self.transpose()
-        return ptr, index, None if self.weight is None else self.weight[order]
+        transpose: tuple[Tensor | None, ...] = ()
+        if x.requires_grad and not self.symmetric:
+            ptr, index, order = self.transpose()
+            transpose = ptr, index, None if self.weight is None else self.weight[order]
+        return sparse_product(x, self.ptr, self.index, self.weight, *transpose)
 
 
 def sparse_product(

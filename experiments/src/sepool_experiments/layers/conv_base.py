@@ -8,9 +8,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from sepool_experiments.layers.adjacency import Adjacency
-from sepool_experiments.layers.feature_table import Features
-from sepool_experiments.layers.linear import Linear
-from sepool_experiments.layers.segments import pool_relu, rows_at
+from sepool_experiments.layers.linear import Layers, affine_layers
 
 
 class Operator(NamedTuple):
@@ -41,33 +39,6 @@ class Conv(nn.Module, ABC):
     def forward(self, x: Tensor, operator: Operator) -> Tensor:
         """Return the new features of every node."""
 
-    def forward_padded(
-        self, x: Features, operator: Operator, num_valid: Tensor, row_index: Tensor | None = None
-    ) -> Tensor:
-        """Convolve replicas with padding; see `ReplicaBatch` for the arguments."""
-        out: Tensor = self(rows_at(x, row_index), operator)
-        return out
-
-    def forward_pooled(
-        self,
-        x: Features,
-        operator: Operator,
-        num_valid: Tensor,
-        row_index: Tensor | None,
-        ptr: Tensor,
-        assignment: Tensor,
-        row_weight: Tensor | None = None,
-    ) -> Tensor:
-        """Return ``S relu(x)`` of `forward_padded`; see `pool_relu` for the arguments."""
-        out = self.forward_padded(x, operator, num_valid, row_index)
-        return pool_relu(out, ptr, assignment, row_weight=row_weight)
-
-    def reset_parameters(self) -> None:
-        """Draw new weights."""
-        for layer in self.children():
-            if isinstance(layer, Linear):
-                layer.reset_parameters()
-
 
 class AggregatingConv(Conv):
     """A convolution in two steps: an aggregation without weights, and an update node by node.
@@ -80,12 +51,12 @@ class AggregatingConv(Conv):
         """Return the aggregated neighbourhood of every node."""
 
     @abstractmethod
+    def layers(self) -> Layers:
+        """Return weights and biases of the linear layers of the update, with ReLU in between."""
+
     def update(self, aggregated: Tensor) -> Tensor:
         """Return the new features of every node."""
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Return weights and biases of `update` if it is linear layers with ReLU in between."""
-        return []
+        return affine_layers(aggregated, self.layers())
 
     def forward(self, x: Tensor, operator: Operator) -> Tensor:
         """Return the new features of every node."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.conv_base import AggregatingConv, Operator
 from sepool_experiments.layers.gat import GAT
-from sepool_experiments.layers.linear import Linear, affine
+from sepool_experiments.layers.linear import Layers, Linear
 from sepool_experiments.layers.segments import as_factor, scalar_segment_sum
 
 
@@ -44,12 +44,7 @@ class GCN(AggregatingConv):
         """Return ``D^-1/2 (A + I) D^-1/2 X``."""
         return propagate_with_loops(x, operator)
 
-    def update(self, aggregated: Tensor) -> Tensor:
-        """Return ``X W + b``."""
-        out: Tensor = self.linear(aggregated)
-        return out
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
+    def layers(self) -> Layers:
         """Return ``W`` and ``b``."""
         return [(self.linear.weight, self.linear.bias)]
 
@@ -89,12 +84,7 @@ class GIN(AggregatingConv):
         """Return ``X + A X``."""
         return propagate_with_loops(x, operator)
 
-    def update(self, aggregated: Tensor) -> Tensor:
-        """Apply the perceptron."""
-        out: Tensor = self.second(self.first(aggregated).relu())
-        return out
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
+    def layers(self) -> Layers:
         """Return weights and biases of both layers."""
         return [(layer.weight, layer.bias) for layer in (self.first, self.second)]
 
@@ -123,12 +113,8 @@ class SAGE(AggregatingConv):
         mean = as_factor(operator.node_term, x) * operator.adjacency.propagate(x)
         return torch.cat([mean, x], -1)
 
-    def update(self, aggregated: Tensor) -> Tensor:
-        """Return ``X_1 W_1 + X_2 W_2 + b`` as one product."""
-        return affine(aggregated, *self.layers()[0])
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Return ``[W_1; W_2]`` and ``b``."""
+    def layers(self) -> Layers:
+        """Return ``[W_1; W_2]`` and ``b`` of ``X_1 W_1 + X_2 W_2 + b`` as one product."""
         weights = self.neighbours.weight, self.root.weight
         return [(torch.cat(weights, -2), self.neighbours.bias)]
 
@@ -161,12 +147,8 @@ class Cheb(AggregatingConv):
         """Return ``[X, L X]``."""
         return torch.cat([x, operator.adjacency.propagate(x)], -1)
 
-    def update(self, aggregated: Tensor) -> Tensor:
-        """Return ``X_1 W_1 + X_2 W_2 + b`` as one product."""
-        return affine(aggregated, *self.layers()[0])
-
-    def layers(self) -> list[tuple[Tensor, Tensor | None]]:
-        """Return ``[W_1; W_2]`` and ``b``."""
+    def layers(self) -> Layers:
+        """Return ``[W_1; W_2]`` and ``b`` of ``X_1 W_1 + X_2 W_2 + b`` as one product."""
         return [(torch.cat([self.root.weight, self.laplacian.weight], -2), self.root.bias)]
 
 

@@ -8,8 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-LOW_BITS = (1 << 13) - 1  # of a float32, absent in TensorFloat-32
-MAX_UNIQUE = 1024  # distinct rows that stay in a cache
 ALIGNED = 16  # elements; Triton loads four at a time from rows of such lengths
 
 
@@ -24,9 +22,6 @@ class FeatureTable(NamedTuple):
         feature_of_column: feature in every column.
         column_of_feature: column of every feature.
         extent: number of columns up to the last nonzero of every row.
-        exact: TensorFloat-32 represents all values.
-        unique: distinct rows by feature, if requested and few.
-        inverse: index of every row among them.
 
     Example:
         >>> x = torch.tensor([[5.0, 0.0, 2.0], [0.0, 0.0, 1.0]])
@@ -41,12 +36,9 @@ class FeatureTable(NamedTuple):
     feature_of_column: Tensor
     column_of_feature: Tensor
     extent: Tensor
-    exact: bool = False
-    unique: Tensor | None = None
-    inverse: Tensor | None = None
 
     @classmethod
-    def of(cls, x: Tensor, graph: Tensor, unique: bool = False) -> FeatureTable:
+    def of(cls, x: Tensor, graph: Tensor) -> FeatureTable:
         """Make a table of features; ``graph`` is the graph of every row."""
         nonzero = x != 0
         graphs = torch.zeros(int(graph.max()) + 1, x.size(1), device=x.device)
@@ -56,48 +48,11 @@ class FeatureTable(NamedTuple):
         trailing_zeros = nonzero.flip(1).to(torch.uint8).argmax(1)
         extent = torch.where(nonzero.any(1), x.size(1) - trailing_zeros, 0)
         rows = F.pad(x[:, feature], (0, -x.size(1) % ALIGNED)).contiguous()
-        exact = x.dtype == torch.float32 and bool(
-            (x.isfinite() & (x.view(torch.int32) & LOW_BITS == 0)).all()
-        )
-        distinct = _unique_rows(x) if unique else ()
-        return cls(rows, feature, feature.argsort(), extent.to(torch.int32), exact, *distinct)
+        return cls(rows, feature, feature.argsort(), extent.to(torch.int32))
 
     def take(self, row_index: Tensor) -> Tensor:
         """Return rows by feature."""
         return self.rows.index_select(0, row_index).index_select(1, self.column_of_feature)
-
-    def unique_linear(self, weight: Tensor, bias: Tensor) -> Tensor:
-        """Return ``x W + b`` of the distinct rows, replica after replica."""
-        assert self.unique is not None
-        rows = self.unique.expand(len(weight), -1, -1)
-        return torch.baddbmm(bias.unsqueeze(1), rows, weight).flatten(0, 1)
-
-    def unique_index(self, row_index: Tensor, replicas: int) -> Tensor:
-        """Return the row of `unique_linear` of every node, given its row in the table."""
-        assert self.unique is not None
-        assert self.inverse is not None
-        start = len(self.unique) * torch.arange(replicas, device=row_index.device)
-        inverse = self.inverse.index_select(0, row_index).view(replicas, -1)
-        return (inverse + start.to(torch.int32).unsqueeze(1)).flatten()
-
-
-def row_hashes(x: Tensor) -> Tensor:
-    """Return a float64 hash of every row: nearly equal for equal rows, rarely for others."""
-    generator = torch.Generator().manual_seed(0)
-    weight = torch.rand(x.size(1), dtype=torch.float64, generator=generator)
-    return x.double() @ weight.to(x.device)
-
-
-def _unique_rows(x: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Distinct rows and the index of every row among them; None if they are many."""
-    _, inverse = torch.unique(row_hashes(x), return_inverse=True)
-    count = int(inverse.max()) + 1
-    if count > MAX_UNIQUE:
-        return None, None
-    unique = x.new_empty(count, x.size(1)).index_copy_(0, inverse, x)
-    if not torch.equal(unique.index_select(0, inverse), x):
-        return None, None
-    return unique, inverse.to(torch.int32)
 
 
 Features = Tensor | FeatureTable

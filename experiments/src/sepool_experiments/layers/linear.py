@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from sepool.arguments import one_of, whole_number
 
 INITS = ("glorot", "torch")
+Layers = Sequence[tuple[Tensor, Any]]  # weights and biases
 
 
 def add_rows(x: Tensor, bias: Tensor) -> Tensor:
@@ -39,6 +41,13 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return x @ weight if bias is None else torch.addmm(bias, x, weight)
     out = x @ weight if weight.dim() == 2 else side_by_side(x, weight)
     return out if bias is None else out + bias
+
+
+def affine_layers(x: Tensor, layers: Layers) -> Tensor:
+    """Apply linear layers, given as weights and biases, with ReLU in between."""
+    for i, layer in enumerate(layers):
+        x = affine(x.relu() if i else x, *layer)
+    return x
 
 
 class Linear(nn.Module):

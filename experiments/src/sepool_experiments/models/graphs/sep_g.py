@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from sepool.pyg.hierarchy import Hierarchy
 from sepool_experiments.layers.conv_base import AggregatingConv, Conv
 from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.feature_table import Features
-from sepool_experiments.layers.linear import Linear
-from sepool_experiments.layers.linear_chain import (
-    linear_chain,
-    pooled_linear_chain,
-    pooled_norm_chain,
-)
+from sepool_experiments.layers.linear import Layers, Linear
+from sepool_experiments.layers.linear_chain import linear_chain, pooled_linear_chain
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.pooling import members, pool, readout
 from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.segments import pool_relu, rows_at
-
-Layers = list[tuple[Tensor, Tensor]]  # weights and biases
 
 
 class SEPG(nn.Module):
@@ -99,7 +92,7 @@ class SEPG(nn.Module):
             for part in layer.modules():
                 if isinstance(part, Linear):
                     part.init = "torch"
-            layer.reset_parameters()  # type: ignore[operator]
+                    part.reset_parameters()
 
     def forward(self, batch: ReplicaBatch) -> Tensor:
         """Return the logits of every graph of a batch."""
@@ -117,49 +110,28 @@ class SEPG(nn.Module):
         return logits
 
     def _block(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Tensor:
-        """Convolve, normalise and pool, by the most fused of the available operations."""
+        """Convolve, normalise and pool; fused where no normalisation is in between."""
         layers = self._fusible_layers(i, batch)
         summed = i < self.blocks and self.reduce == "sum"
-        if layers and summed:
-            return self._fused_chain(i, x, batch, level, layers)
-        multiplicity = batch.node_multiplicity() if i == 0 else None
-        if summed and not self.norms and self._is_padded_conv(i, batch):
-            conv: Any = self.convs[i]
-            row_index = batch.row_index if i == 0 else None
-            args = batch.operators[level], batch.num_valid[level], row_index
-            pooled: Tensor = conv.forward_pooled(
-                x, *args, *_sorted_members(batch.levels, level + 1), multiplicity
-            )
-            return pooled
+        if layers and summed and not self.norms:
+            ptr, assignment, order = members(batch.levels, level + 1)
+            assert order is None, "nodes of replicas are sorted by cluster"
+            table = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
+            x = self._aggregate(i, x, batch, level)
+            num_valid = batch.num_valid[level:]
+            return pooled_linear_chain(x, layers, num_valid, ptr, assignment, *table)
+        row_weight = batch.node_multiplicity() if i == 0 else None
         out = self._convolve(i, x, batch, level, layers)
         if self.norms:
             out = out if layers else out.relu()  # a chain ends with ReLU
-            row_weight = multiplicity
             if batch.num_valid:
-                row_weight = batch.row_weights(level, out, multiplicity)
+                row_weight = batch.row_weights(level, out, row_weight)
             out = self.norms[i](out, row_weight)
-        if multiplicity is not None:
-            return pool_relu(out, *members(batch.levels, level + 1), multiplicity)
+        if summed and row_weight is not None:
+            return pool_relu(out, *members(batch.levels, level + 1), row_weight)
         if i < self.blocks:
             return pool(out, batch.levels, level + 1, self.reduce, relu=True)
         return out.relu()
-
-    def _fused_chain(
-        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
-    ) -> Tensor:
-        """Aggregate, then apply layers, normalisation, ReLU and the sum over clusters as one."""
-        row_index, multiplicity = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
-        x, num_valid = self._aggregate(i, x, batch, level), batch.num_valid[level:]
-        ptr, assignment = _sorted_members(batch.levels, level + 1)
-        if not self.norms:
-            args = num_valid, ptr, assignment, row_index, multiplicity
-            return pooled_linear_chain(x, layers, *args)
-        norm: Any = self.norms[i]
-        like = layers[0][0].new_empty(len(assignment), 0)
-        row_weight = batch.row_weights(level, like, batch.node_multiplicity() if i == 0 else None)
-        return pooled_norm_chain(
-            x, layers, norm, row_weight, num_valid[0], ptr, assignment, row_index
-        )
 
     def _aggregate(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Features:
         """Aggregation of convolution ``i``, which of the input may be precomputed."""
@@ -178,30 +150,18 @@ class SEPG(nn.Module):
         if layers:
             x = self._aggregate(i, x, batch, level)
             return linear_chain(x, layers, batch.num_valid[level], row_index)
-        out: Tensor
+        padding = (batch.num_valid[level], row_index) if self._is_padded(batch) else ()
+        if not padding:
+            x = rows_at(x, row_index)
         if i == 0 and batch.aggregated:
-            out = conv.update(rows_at(x, row_index))
-        elif self._is_padded_conv(i, batch):
-            out = conv.forward_padded(x, batch.operators[level], batch.num_valid[level], row_index)
-        else:
-            out = conv(rows_at(x, row_index), batch.operators[level])
-        return out
+            return cast("Tensor", conv.update(x))
+        return cast("Tensor", conv(x, batch.operators[level], *padding))
 
-    def _is_padded_conv(self, i: int, batch: ReplicaBatch) -> bool:
-        """Return True if convolution ``i`` is not precomputed and runs on padded replicas."""
-        precomputed = i == 0 and batch.aggregated
-        return bool(batch.num_valid) and self.replicas is not None and not precomputed
+    def _is_padded(self, batch: ReplicaBatch) -> bool:
+        return bool(batch.num_valid) and self.replicas is not None
 
     def _fusible_layers(self, i: int, batch: ReplicaBatch) -> Layers:
         """Layers of the update of convolution ``i``; empty if they cannot be fused."""
-        conv = self.convs[i]
-        layers = conv.layers() if isinstance(conv, AggregatingConv) and batch.num_valid else []
-        fusible = [(w, b) for w, b in layers if w.dim() == 3 and b is not None]
-        return fusible if len(fusible) == len(layers) else []
-
-
-def _sorted_members(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor]:
-    """Return start and cluster of the members of a level, whose nodes are sorted by cluster."""
-    ptr, assignment, order = members(levels, level)
-    assert order is None, "nodes of replicas are sorted by cluster"
-    return ptr, assignment
+        conv: Any = self.convs[i]
+        fusible = isinstance(conv, AggregatingConv) and self._is_padded(batch)
+        return cast("Layers", conv.layers() if fusible else [])
