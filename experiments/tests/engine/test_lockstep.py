@@ -82,15 +82,6 @@ def test_cosine_schedule():
     assert run._rate_now().flatten().tolist() == pytest.approx([2.5e-4, 5e-4])
 
 
-def test_alone_and_among_others():
-    """Dropout included: what is random depends on the unit, not on its neighbours."""
-    units = [unit(dropout=0.5, seed=s, fold=f) for s in range(2) for f in range(2)]
-    together, alone = lockstep(units), lockstep(units[3:])
-    for run in (together, alone):
-        run.train_epoch(1)
-    torch.testing.assert_close(together.weights[3:], alone.weights, atol=1e-6, rtol=1e-5)
-
-
 def test_dropout_of_one_replica_is_not_that_of_another():
     runs = [lockstep([unit(dropout=rate)]) for rate in (0.0, 0.5)]
     for run in runs:
@@ -113,7 +104,8 @@ def test_results():
 
 
 def test_a_replica_that_stops_does_not_disturb_the_others():
-    units = [unit(seed=s) for s in range(6)]
+    """Dropout included: what is random depends on the unit, not on its neighbours."""
+    units = [unit(dropout=0.5, seed=s, fold=s % 2) for s in range(6)]
     protocol = replace(PROTOCOL, epochs=12, patience=1)
     together = {result.unit: result for result in lockstep(units, protocol).run()}
     assert len({result.epochs for result in together.values()}) > 1, "all stopped at once"

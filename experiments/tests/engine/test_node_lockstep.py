@@ -130,16 +130,6 @@ def test_curves_of_the_first_seed():
     assert first.curve[-1][0] < first.curve[0][0]
 
 
-def test_best_weights_are_tested():
-    run = lockstep([unit()])
-    (result,) = run.run()
-    run.weights.copy_(run.best)
-    loss, accuracy = run.evaluate(SPLIT.val)
-    assert loss.item() == pytest.approx(result.val_loss, abs=1e-6)
-    assert accuracy.item() == pytest.approx(result.val_accuracy)
-    assert run.evaluate(SPLIT.test)[1].item() == pytest.approx(result.test_accuracy)
-
-
 def test_groups_hold_what_fits():
     table = PROTOCOLS["table3"]
     groups = group_node_units(table.units(["PubMed"], ["SEP-N"], ["best"]))
@@ -184,22 +174,6 @@ def test_every_change_of_sep_n_trains(small_data, tmp_path):
     assert names == set(CHANGES)
     results = list(trainer.train(units, protocol, tmp_path))
     assert len(results) == len(units)
-
-
-def test_out_of_memory_halves_the_replicas(small_data, tmp_path, monkeypatch):
-    run, said = NodeLockstep.run, []
-
-    def with_little_memory(self):
-        if len(self.units) > 3:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return run(self)
-
-    monkeypatch.setattr(NodeLockstep, "run", with_little_memory)
-    protocol = replace(PROTOCOLS["table3"], epochs=2)
-    units = protocol.units(["Cora"], ["GCN"], seeds=8)
-    results = list(trainer.train(units, protocol, tmp_path, log=said.append))
-    assert len(results) == 8
-    assert "out of memory with 8 replicas" in said[0]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")

@@ -18,18 +18,10 @@ def adam_step(
     clip: float,
     columns: slice,
 ) -> None:
-    """Update some columns of the weights and of both moments in place.
+    """Update some columns of the weights and of both moments in place; clobbers the gradient.
 
-    Args:
-        weights: one row a replica.
-        gradient: gradient of the weights; undefined afterwards.
-        moments: first and second moment, each like the weights.
-        steps: number of steps including this one.
-        rate: learning rate of every replica, as a column.
-        decay: weight decay of every replica, as a column.
-        norm: norm of the gradient of every replica, as a column; None without clipping.
-        clip: largest norm.
-        columns: columns to update.
+    Weights and gradient have a row a replica, rate, decay and norm are columns; without a norm
+    nothing is clipped. ``steps`` includes this one.
     """
     grad, weight = gradient[:, columns], weights[:, columns]
     first, second = moments[:, :, columns]

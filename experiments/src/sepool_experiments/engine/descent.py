@@ -12,15 +12,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from sepool_experiments.engine.adam import adam_step
 from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
-from sepool_experiments.engine.schedule import keys_at
-from sepool_experiments.layers.dropout import Dropout, Keyed
+from sepool_experiments.layers.dropout import Dropout, Keyed, mix
 from sepool_experiments.protocols import catalog as protocols
 from sepool_experiments.protocols.units import Result, Unit
 
@@ -29,28 +28,13 @@ DRAW_LOCK = threading.Lock()  # all threads share the random numbers of PyTorch
 MANY = 64  # replicas; with fewer a GPU waits for launches and compaction gains little
 
 
-class Parts(Protocol):
-    """Data for validation and test, which can be restricted to some replicas."""
-
-    @property
-    def val(self) -> Tensor:
-        """Data for validation."""
-
-    @property
-    def test(self) -> Tensor:
-        """Data for the test."""
-
-    def select(self, rows: Tensor) -> Any:
-        """Restrict to some replicas."""
-
-
 class Descent(ABC):
     """The trainings of some units as one model; subclasses add the data.
 
     Args:
         units: trainings.
         protocol: protocol of the experiment.
-        split: data for validation and test.
+        split: data for training, validation and test, with `select` of some replicas.
         build: makes the model of a number of replicas.
         device: device.
     """
@@ -66,7 +50,7 @@ class Descent(ABC):
         self,
         units: Sequence[Unit],
         protocol: protocols.Protocol,
-        split: Parts,
+        split: Any,
         build: Build,
         device: torch.device | str,
     ) -> None:
@@ -136,7 +120,7 @@ class Descent(ABC):
 
     def _begin_step(self) -> None:
         self.steps += 1
-        keys = keys_at(self.keys, self.steps) if self.keyed else None
+        keys = mix(self.keys + self.steps * 0x9E3779B1) if self.keyed else None
         for layer in self.keyed:
             layer.keys = keys
 

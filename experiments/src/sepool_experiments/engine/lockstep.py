@@ -18,8 +18,6 @@ from sepool_experiments.batches.store import GraphStore
 from sepool_experiments.engine.cuda_graphs import capture
 from sepool_experiments.engine.descent import Build, Descent
 from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
-from sepool_experiments.engine.loss import losses, mean_losses
-from sepool_experiments.engine.schedule import rates_at
 from sepool_experiments.layers.dropout import mix
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Unit
@@ -181,19 +179,20 @@ class Lockstep(Descent):
         assert self.batch_capacity is not None
         self._begin_step()
         batch = self.store.batch(ids, self.batch_capacity)
-        loss = mean_losses(self.model(batch), batch.y, batch.graph_mask)
+        logits = batch.by_replica(self.model(batch))
+        loss = losses(logits, batch.y, batch.graph_mask).sum(1) / batch.graph_mask.sum(1)
         auxiliary = getattr(self.model, "auxiliary", None)
         self._end_step(loss if auxiliary is None else loss + auxiliary)
         self.train_loss += loss.detach()
 
     def _rate_now(self) -> Tensor:
-        """Return the learning rates, constant or with a warm-up and a cosine."""
-        durations = self._steps_an_epoch(), WARM_UP, self.protocol.epochs
-        return rates_at(self.steps, self.lr, self.cosine, *durations)
-
-    def _steps_an_epoch(self) -> int:
+        """Return the learning rates: constant, or a linear warm-up and half a cosine."""
         steps = self.protocol.steps_for(self.units[0].dataset)
-        return steps or math.ceil(self.split.train.size(1) / self.batch_size)
+        done = (self.steps - 1) / (steps or math.ceil(self.split.train.size(1) / self.batch_size))
+        progress = ((done - WARM_UP) / (self.protocol.epochs - WARM_UP)).clamp(0, 1)
+        cosine = (1 + torch.cos(math.pi * progress)) / 2
+        factor = torch.where(done < WARM_UP, done / WARM_UP, cosine)
+        return torch.where(self.cosine, self.lr * factor, self.lr)
 
     def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
         """Return the losses of a replica, if recorded."""
@@ -212,3 +211,9 @@ class Lockstep(Descent):
 
 def _exceeds(need: tuple[int, ...], have: tuple[int, ...]) -> bool:
     return any(a > b for a, b in zip(need, have, strict=True))
+
+
+def losses(logits: Tensor, y: Tensor, mask: Tensor) -> Tensor:
+    """Return the cross entropy of every graph, one row a replica; 0 for padding."""
+    flat = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none")
+    return flat.view_as(y) * mask
