@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from sepool_experiments.layers.dropout import Dropout, noise  # noqa: E402
+from sepool_experiments.layers.dropout import Dropout, noise
 
 KEYS = torch.tensor([3, 2**40 + 7, 12345, 0])
 

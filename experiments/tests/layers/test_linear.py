@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from sepool_experiments.layers.linear import Linear  # noqa: E402
+from sepool_experiments.layers.linear import Linear
 
 
 @pytest.mark.parametrize("bias", [True, False])

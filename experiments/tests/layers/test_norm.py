@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from sepool_experiments.layers.norm import BatchNorm, NodeNorm  # noqa: E402
+from sepool_experiments.layers.norm import BatchNorm, NodeNorm
 
 
 def test_batch_norm_equals_pytorch():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from sepool_experiments.layers.softmax import segment_softmax  # noqa: E402
+from sepool_experiments.layers.softmax import segment_softmax
 
 PTR = torch.tensor([0, 3, 3, 10, 11, 50])
 ROW = torch.repeat_interleave(PTR.diff())

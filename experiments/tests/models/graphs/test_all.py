@@ -6,12 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from experiments.tests.models.dropping import assert_every_dropout_drops, drops_of  # noqa: E402
-from experiments.tests.models.toys import (  # noqa: E402
+import torch
+from experiments.tests.models.checks import NoHostSync, assert_every_dropout_drops, drops_of
+from experiments.tests.models.toys import (
     BASELINES,
     NODES,
     batch_of,
@@ -21,14 +18,12 @@ from experiments.tests.models.toys import (  # noqa: E402
     random_set,
     store_of,
 )
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from sepool_experiments.engine.lockstep import Lockstep, Split  # noqa: E402
-from sepool_experiments.engine.loss import losses  # noqa: E402
-from sepool_experiments.engine.trainer import group_units  # noqa: E402
-from sepool_experiments.models.systems import SYSTEMS  # noqa: E402
-from sepool_experiments.protocols.catalog import PROTOCOLS  # noqa: E402
-from sepool_experiments.protocols.units import Config, Unit  # noqa: E402
+from sepool_experiments.engine.lockstep import Lockstep, Split, losses
+from sepool_experiments.engine.trainer import group_units
+from sepool_experiments.models.systems import SYSTEMS
+from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.protocols.units import Config, Unit
 
 LOCKSTEP = [name for name in BASELINES if SYSTEMS[name].lockstep]
 IDS = [[2, 3, 4, 5], [12, 7, 0, 8], [1, 1, 10, 11]]  # 12 is no graph
@@ -89,28 +84,12 @@ def test_order_of_nodes_plays_no_role(name):
     assert logits.std(1).min() > 1e-4  # and graphs differ
 
 
-class NoWaiting(TorchDispatchMode):
-    """Refuses what makes a host wait for its device, or a shape depend on data."""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        name = function.name()
-        mask = "aten::index" in name and any(
-            isinstance(i, torch.Tensor) and i.dtype == torch.bool
-            for i in (args[1] if isinstance(args[1], (list, tuple)) else [])
-        )
-        repeat = name == "aten::repeat_interleave.Tensor" and not (kwargs or {}).get("output_size")
-        stops = ("aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::item")
-        if name in stops or mask or repeat:
-            raise AssertionError(f"{name} waits for the device")
-        return function(*args, **(kwargs or {}))
-
-
 @pytest.mark.parametrize("name", LOCKSTEP)
 def test_a_step_can_be_recorded(name):
     store = store_of(random_set(), name)
     ids = torch.tensor(IDS)
     shape, model = store.capacity(ids), build(name, store, len(IDS))
-    with NoWaiting():
+    with NoHostSync():
         objective(model, store.batch(ids, shape)).sum().backward()
 
 

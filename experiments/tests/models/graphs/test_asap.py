@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import (  # noqa: E402
+import torch
+from experiments.tests.models.toys import (
     HIDDEN,
     NODES,
     batch_of,
@@ -16,9 +13,10 @@ from experiments.tests.models.toys import (  # noqa: E402
     store_of,
     without_padding,
 )
+from torch_geometric import nn as pyg
 
-from sepool_experiments.models.graphs.model import start  # noqa: E402
-from sepool_experiments.models.parts.neighbourhoods import pool_nodes  # noqa: E402
+from sepool_experiments.models.graphs.model import start
+from sepool_experiments.models.parts.neighbourhoods import pool_nodes
 
 
 def layers_of(pool, conv):

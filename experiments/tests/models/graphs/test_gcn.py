@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-
-from experiments.tests.models.toys import (  # noqa: E402
+import torch
+from experiments.tests.models.toys import (
     HIDDEN,
     batch_of,
     build,
@@ -16,6 +12,7 @@ from experiments.tests.models.toys import (  # noqa: E402
     store_of,
     without_padding,
 )
+from torch_geometric import nn as pyg
 
 
 def test_three_convolutions_side_by_side_and_their_mean():

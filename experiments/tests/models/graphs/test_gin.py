@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+import torch
+from experiments.tests.models.toys import batch_of, build, graph_set, random_set, store_of
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import batch_of, build, graph_set, random_set, store_of  # noqa: E402
-
-from sepool_experiments.models.graphs.gin import GIN  # noqa: E402
+from sepool_experiments.models.graphs.gin import GIN
 
 
 def test_sums_tell_multisets_apart_that_means_cannot():

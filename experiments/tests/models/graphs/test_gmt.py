@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import (  # noqa: E402
+import torch
+from experiments.tests.models.toys import (
     HIDDEN,
     Dense,
     batch_of,
@@ -16,10 +13,10 @@ from experiments.tests.models.toys import (  # noqa: E402
     store_of,
     without_padding,
 )
-from torch_geometric.nn.aggr.utils import MultiheadAttentionBlock  # noqa: E402
+from torch_geometric.nn.aggr.utils import MultiheadAttentionBlock
 
-from sepool_experiments.models.graphs.gmt import HEADS, Attention  # noqa: E402
-from sepool_experiments.models.graphs.model import side_by_side  # noqa: E402
+from sepool_experiments.models.graphs.gmt import HEADS, Attention
+from sepool_experiments.models.graphs.model import side_by_side
 
 
 def block_of(mine: Attention, keys=True) -> MultiheadAttentionBlock:

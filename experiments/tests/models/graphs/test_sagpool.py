@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from experiments.tests.models.toys import batch_of, build, random_set, store_of, without_padding
+from torch_geometric import nn as pyg
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import batch_of, build, random_set, store_of, without_padding  # noqa: E402
-
-from sepool_experiments.models.graphs.model import side_by_side, start  # noqa: E402
-from sepool_experiments.models.parts.selection import top_nodes  # noqa: E402
+from sepool_experiments.models.graphs.model import side_by_side, start
+from sepool_experiments.models.parts.selection import top_nodes
 
 
 @pytest.mark.parametrize("name", ["SAGPool(G)", "SAGPool(H)"])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
+from torch_geometric import nn as pyg
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from sepool_experiments.layers.linear import Linear  # noqa: E402
-from sepool_experiments.models.graphs.set2set import look  # noqa: E402
+from sepool_experiments.layers.linear import Linear
+from sepool_experiments.models.graphs.set2set import look
 
 
 def test_equals_pyg_for_the_same_weights():

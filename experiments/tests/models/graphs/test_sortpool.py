@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
+from torch_geometric import nn as pyg
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from sepool_experiments.models.graphs.sortpool import first_nodes  # noqa: E402
+from sepool_experiments.models.graphs.sortpool import first_nodes
 
 PTR, GRAPH = torch.tensor([0, 5, 7]), torch.tensor([0] * 5 + [1] * 2)
 

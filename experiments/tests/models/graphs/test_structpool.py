@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from experiments.tests.models.toys import NODES, batch_of, random_set, store_of
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import NODES, batch_of, random_set, store_of  # noqa: E402
-
-from sepool_experiments.layers.linear import Linear  # noqa: E402
-from sepool_experiments.models.graphs.structpool import infer, likeness  # noqa: E402
-from sepool_experiments.models.parts.clusters import Nodes  # noqa: E402
+from sepool_experiments.layers.linear import Linear
+from sepool_experiments.models.graphs.structpool import infer, likeness
+from sepool_experiments.models.parts.clusters import Nodes
 
 
 @pytest.fixture

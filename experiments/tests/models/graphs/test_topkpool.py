@@ -5,11 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import (  # noqa: E402
+import torch
+from experiments.tests.models.toys import (
     HIDDEN,
     batch_of,
     build,
@@ -17,10 +14,11 @@ from experiments.tests.models.toys import (  # noqa: E402
     store_of,
     without_padding,
 )
-from torch_geometric.utils import subgraph  # noqa: E402
+from torch_geometric import nn as pyg
+from torch_geometric.utils import subgraph
 
-from sepool_experiments.models.graphs.model import start  # noqa: E402
-from sepool_experiments.models.parts.selection import between, top_nodes  # noqa: E402
+from sepool_experiments.models.graphs.model import start
+from sepool_experiments.models.parts.selection import between, top_nodes
 
 
 @pytest.fixture

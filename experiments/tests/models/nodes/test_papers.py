@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import math
 
-import pytest
+import torch
+import torch_geometric.nn as pyg
+from tests.communities import CLASSES, WORDS, community_data
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-import torch_geometric.nn as pyg  # noqa: E402
-from tests.communities import CLASSES, WORDS, community_data  # noqa: E402
-
-from sepool_experiments.layers.dropout import Dropout  # noqa: E402
-from sepool_experiments.models.nodes.appnp import APPNP, spread  # noqa: E402
-from sepool_experiments.models.nodes.dgi import DGI, Shuffle  # noqa: E402
-from sepool_experiments.models.nodes.fastgcn import FastGCN, Sampler, importance  # noqa: E402
-from sepool_experiments.models.nodes.gat import GAT  # noqa: E402
-from sepool_experiments.models.nodes.gcn import GCN  # noqa: E402
-from sepool_experiments.models.nodes.gcnii import GCNII  # noqa: E402
-from sepool_experiments.models.nodes.gin import GIN  # noqa: E402
-from sepool_experiments.models.nodes.gunets import GUNets, between, square, two_steps  # noqa: E402
-from sepool_experiments.models.nodes.mixhop import MixHop, mix_powers  # noqa: E402
-from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, Sparse  # noqa: E402
-from sepool_experiments.models.nodes.s2gc import S2GC  # noqa: E402
-from sepool_experiments.models.nodes.sgc import SGC  # noqa: E402
+from sepool_experiments.layers.dropout import Dropout
+from sepool_experiments.models.nodes.appnp import APPNP, spread
+from sepool_experiments.models.nodes.dgi import DGI, Shuffle
+from sepool_experiments.models.nodes.fastgcn import FastGCN, Sampler, importance
+from sepool_experiments.models.nodes.gat import GAT
+from sepool_experiments.models.nodes.gcn import GCN
+from sepool_experiments.models.nodes.gcnii import GCNII
+from sepool_experiments.models.nodes.gin import GIN
+from sepool_experiments.models.nodes.gunets import GUNets, between, square, two_steps
+from sepool_experiments.models.nodes.mixhop import MixHop, mix_powers
+from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, Sparse
+from sepool_experiments.models.nodes.s2gc import S2GC
+from sepool_experiments.models.nodes.sgc import SGC
 
 DATA = community_data()
 GRAPH = NodeGraph.of(DATA)

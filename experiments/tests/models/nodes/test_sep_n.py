@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from tests.communities import CLASSES, WORDS, community_data
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests.communities import CLASSES, WORDS, community_data  # noqa: E402
-
-from sepool_experiments.models.nodes import sep_n  # noqa: E402
-from sepool_experiments.models.nodes.sep_n import SEPN, SparseBatch  # noqa: E402
+from sepool_experiments.models.nodes import sep_n
+from sepool_experiments.models.nodes.sep_n import SEPN, SparseBatch
 
 DATA = community_data()
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from experiments.tests.models.toys import NODES, Dense, batch_of, build, random_set, store_of
+from torch_geometric.nn import dense_diff_pool, dense_mincut_pool
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from experiments.tests.models.toys import NODES, Dense, batch_of, build, random_set, store_of  # noqa: E402
-from torch_geometric.nn import dense_diff_pool, dense_mincut_pool  # noqa: E402
-
-from sepool_experiments.figures.clusters import first_scores  # noqa: E402
-from sepool_experiments.models.graphs import diffpool, mincutpool  # noqa: E402
-from sepool_experiments.models.graphs.model import real_graphs, start  # noqa: E402
-from sepool_experiments.models.parts import clusters, dense  # noqa: E402
+from sepool_experiments.figures.clusters import first_scores
+from sepool_experiments.models.graphs import diffpool, mincutpool
+from sepool_experiments.models.graphs.model import real_graphs, start
+from sepool_experiments.models.parts import clusters, dense
 
 
 @pytest.fixture

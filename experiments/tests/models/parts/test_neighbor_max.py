@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from sepool_experiments.layers.adjacency import Adjacency  # noqa: E402
-from sepool_experiments.models.parts.neighbor_max import dense_max, sparse_max  # noqa: E402
+from sepool_experiments.layers.adjacency import Adjacency
+from sepool_experiments.models.parts.neighbor_max import dense_max, sparse_max
 
 
 def test_largest_of_the_neighbourhood():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from sepool_experiments.models.parts.segments import Blocks, block_size  # noqa: E402
+from sepool_experiments.models.parts.segments import Blocks, block_size
 
 PTR = torch.tensor([0, 3, 3, 10, 11])
 GRAPH = torch.tensor([0] * 3 + [2] * 7 + [3])

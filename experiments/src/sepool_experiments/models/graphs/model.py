@@ -112,11 +112,6 @@ class GraphModel(nn.Module, ABC):
         """The sum or mean over the nodes of every graph."""
         return readout(x, batch.levels, 0, self.readout)
 
-    def __repr__(self) -> str:
-        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
-        widths = f"{self.in_channels}, {self.hidden}, {self.out_channels}"
-        return f"{type(self).__name__}({widths}{replicas})"
-
 
 class FlatModel(GraphModel):
     """Three convolutions on the nodes; what they found, side by side, is pooled once."""

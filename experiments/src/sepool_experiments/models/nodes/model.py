@@ -117,10 +117,6 @@ class NodeModel(nn.Module, ABC):
         """Features that all replicas see."""
         return x if self.replicas is None else x.unsqueeze(1)
 
-    def __repr__(self) -> str:
-        replicas = "" if self.replicas is None else f"replicas={self.replicas}"
-        return f"{type(self).__name__}({replicas})"
-
 
 class InputLinear(Linear):
     """``dropout(X) W`` and later ``+ b``, for sparse features ``X`` that all replicas share.

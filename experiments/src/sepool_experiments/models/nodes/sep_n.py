@@ -246,7 +246,3 @@ class SEPN(nn.Module):
         for _ in range(self.propagate):
             x = torch.lerp(propagate_with_loops(x, batch.operators[~0]), start, self.teleport)
         return x
-
-    def __repr__(self) -> str:
-        replicas = "" if self.replicas is None else f", replicas={self.replicas}"
-        return f"SEPN(blocks={self.blocks}, conv={type(self.last).__name__}{replicas})"
