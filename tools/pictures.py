@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from itertools import combinations
-from math import log2
+from collections.abc import Hashable
 from pathlib import Path
 
 import networkx as nx
@@ -19,7 +17,7 @@ sys.path.insert(0, str(ROOT / "examples"))
 
 import picture
 import sepool
-from sepool import viz
+from sepool import _core, viz
 from sepool.viz.colours import text_on
 from sepool.viz.drawing import new_figure
 
@@ -30,7 +28,6 @@ BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
 PLACES = np.array([(0, 1), (0, -1), (1.3, 0), (3, 0), (4.3, 1), (4.3, -1)], dtype=float)
 # A complete graph of four nodes, and three nodes attached to one of them.
 EDGES = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6)]
-NODES = 7
 
 
 def main() -> None:
@@ -75,76 +72,22 @@ def draw_bits() -> None:
     viz.save_figure(figure, IMAGES / "bits.svg")
 
 
-@dataclass
-class Node:
-    """A node of a tree that stage after stage is drawn of."""
-
-    members: frozenset[int]
-    children: list[Node] = field(default_factory=list)
-    new: bool = False
-
-    @property
-    def height(self) -> int:
-        return 1 + max(child.height for child in self.children) if self.children else 0
-
-    def inner(self) -> list[tuple[Node, Node]]:
-        """All inner nodes below this one, each with its parent."""
-        found = []
-        for child in self.children:
-            if child.children:
-                found += [(self, child), *child.inner()]
-        return found
-
-
-def volume(nodes: frozenset[int]) -> int:
-    return sum((u in nodes) + (v in nodes) for u, v in EDGES)
-
-
-def between(one: frozenset[int], other: frozenset[int]) -> int:
-    return sum((u in one and v in other) or (v in one and u in other) for u, v in EDGES)
-
-
-def merged() -> Node:
-    """Stage 1 by the paper's gain, 2c/V log(V / (v_i + v_j))."""
-    parts = [Node(frozenset([node])) for node in range(NODES)]
-    whole = volume(frozenset(range(NODES)))
-    while len(parts) > 1:
-
-        def gain(pair: tuple[Node, Node]) -> float:
-            one, other = pair
-            total = volume(one.members) + volume(other.members)
-            return between(one.members, other.members) * log2(whole / total)
-
-        one, other = max(combinations(parts, 2), key=gain)
-        joined = Node(one.members | other.members, [one, other])
-        parts = [part for part in parts if part is not one and part is not other] + [joined]
-    return parts[0]
-
-
-def removed(root: Node, height: int) -> Node:
-    """Stage 2: takes out the inner node that costs least, until the tree is low enough."""
-    while root.height > height:
-
-        def cost(pair: tuple[Node, Node]) -> float:
-            parent, node = pair
-            cut = sum(between(a.members, b.members) for a, b in combinations(node.children, 2))
-            return cut * log2(volume(parent.members) / volume(node.members))
-
-        parent, node = min(root.inner(), key=cost)
-        parent.children = [c for c in parent.children if c is not node] + node.children
-    return root
-
-
-def filled(root: Node, height: int) -> Node:
-    """Stage 3: chains that bring every leaf to the same depth."""
-    for i, child in enumerate(root.children):
-        if child.children:
-            filled(child, height - 1)
-        else:
-            for _ in range(height - 1):
-                child = Node(child.members, [child], new=True)
-            root.children[i] = child
-    return root
+def stages() -> list[nx.DiGraph]:
+    """The trees after MERGE, REMOVE and FILL, with edges from parents to children."""
+    graph = sepool.as_graph(EDGES)
+    rows = graph.indptr, graph.indices, graph.weights, graph.loops
+    parent, volume, cut = _core.merge_tree(*rows, "gain")
+    merged = nx.DiGraph((int(up), node) for node, up in enumerate(parent) if up >= 0)
+    removed = merged.copy()
+    stays = _core.compress(graph.num_nodes, parent, volume, cut, 2, False)
+    for node in range(graph.num_nodes, len(parent)):
+        if not stays[node]:
+            (above,) = removed.predecessors(node)
+            removed.add_edges_from([(above, child) for child in removed.successors(node)])
+            removed.remove_node(node)
+    filled = sepool.coding_tree(graph, height=2, method="paper").to_networkx()
+    leaves = {(0, i): i for i in range(graph.num_nodes)}
+    return [merged, removed, nx.relabel_nodes(filled, leaves)]
 
 
 def draw_stages() -> None:
@@ -155,48 +98,48 @@ def draw_stages() -> None:
         "2. remove: down to height 2",
         "3. fill: all leaves at depth 2",
     )
-    stages = (merged(), removed(merged(), 2), filled(removed(merged(), 2), 2))
-    found = sepool.coding_tree(EDGES, height=2, method="paper")
-    groups = {child.members for child in stages[2].children}
-    members = {frozenset(found.members(1, c).tolist()) for c in range(found.num_clusters(1))}
-    assert groups == members, "the picture and the core disagree"
-    for i, (root, title) in enumerate(zip(stages, titles, strict=True)):
+    trees = stages()
+    top = nx.dag_longest_path_length(trees[0])
+    for i, (tree, title) in enumerate(zip(trees, titles, strict=True)):
         axes = figure.add_axes((0.01 + 0.335 * i, 0.02, 0.31, 0.84))
-        draw_node(axes, root, leaves(root), root.height, bottom=i == 0)
-        axes.set(xlim=(-0.7, 6.7), ylim=(-0.6, stages[0].height + 0.5))
+        root, height = next(nx.topological_sort(tree)), nx.dag_longest_path_length(tree)
+        draw_node(axes, tree, root, leaves(tree, root), height, bottom=i == 0)
+        axes.set(xlim=(-0.7, 6.7), ylim=(-0.6, top + 0.5))
         axes.axis("off")
         axes.set_title(title, size=10, color=INK)
     viz.save_figure(figure, IMAGES / "stages.svg")
 
 
-def leaves(node: Node) -> list[int]:
+def leaves(tree: nx.DiGraph, node: Hashable) -> list[int]:
     """The leaves from left to right: the branch with the lowest node first."""
-    if not node.children:
-        return list(node.members)
-    ordered = sorted(node.children, key=lambda child: min(child.members))
-    return [leaf for child in ordered for leaf in leaves(child)]
+    below = sorted((leaves(tree, child) for child in tree.successors(node)), key=min)
+    return [leaf for part in below for leaf in part] or [node]
 
 
-def draw_node(axes: Axes, node: Node, order: list[int], level: int, bottom: bool) -> float:
+def draw_node(
+    axes: Axes, tree: nx.DiGraph, node: Hashable, order: list[int], level: int, bottom: bool
+) -> float:
     """A subtree with its top on a level, the leaves at the bottom or wherever they hang.
 
     Returns:
         Where the top is, from left to right.
     """
-    if not node.children:
-        (leaf,) = node.members
-        x = float(order.index(leaf))
+    children = list(tree.successors(node))
+    if not children:
+        x = float(order.index(node))
         axes.scatter(x, level, s=150, color=COLOURS[0], ec="white", zorder=3)
-        axes.text(x, level, str(leaf), color="white", size=7.5, ha="center", va="center", zorder=4)
+        axes.text(x, level, str(node), color="white", size=7.5, ha="center", va="center", zorder=4)
         return x
     below = []
-    for child in node.children:
-        drop = level - 1 if child.children or not bottom else 0
-        below.append((draw_node(axes, child, order, drop, bottom), drop))
+    for child in children:
+        drop = level - 1 if tree.out_degree(child) or not bottom else 0
+        below.append((draw_node(axes, tree, child, order, drop, bottom), drop))
     x = float(np.mean([place for place, _ in below]))
     for place, drop in below:
         axes.plot([x, place], [level, drop], color=SOFT, lw=1.3, zorder=1)
-    axes.scatter(x, level, s=60, color=COLOURS[2] if node.new else INK, ec="white", zorder=3)
+    axes.scatter(
+        x, level, s=60, color=COLOURS[2] if len(children) == 1 else INK, ec="white", zorder=3
+    )
     return x
 
 
