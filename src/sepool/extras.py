@@ -35,11 +35,7 @@ def needs(extras: str, what: str = "this") -> Iterator[None]:
     """Turn a failed import in the block into a `MissingPackage` with the extras to install.
 
     Of nested blocks the outermost decides, since it has the purpose. The message on a package that
-    no extra of sepool installs stays as it is.
-
-    Args:
-        extras: names with commas, such as "torch,cli"; "" for a package that is in no extra.
-        what: the subject of the message.
+    no extra of sepool installs stays as it is. Extras are joined by commas; "" is none.
 
     Example:
         >>> with needs("viz"):

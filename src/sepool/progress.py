@@ -13,10 +13,6 @@ def progress_bar(what: str, show: bool = True) -> Iterator[Callable[[float, str]
 
     Without a terminal as stderr, or without rich, there is no bar and None instead of a callback.
 
-    Args:
-        what: a name for the work, in front of the bar.
-        show: False for no bar.
-
     Example:
         >>> with progress_bar("trees", show=False) as progress:
         ...     print(progress)

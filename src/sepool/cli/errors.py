@@ -33,14 +33,7 @@ _EXPECTED = {
 
 @contextmanager
 def one_line_errors(debug: bool) -> Iterator[None]:
-    """Turn exceptions into one line on stderr and an exit code.
-
-    Args:
-        debug: print the traceback as well.
-
-    Raises:
-        typer.Exit: with the exit code.
-    """
+    """Turn exceptions into one line on stderr and an exit code."""
     try:
         yield
     except BrokenPipeError:  # as in `sepool ... | head`

@@ -51,13 +51,6 @@ class Search:
     """Options for reading a graph file and searching its coding tree.
 
     Values that the core would refuse raise an error here, before a large file is read.
-
-    Args:
-        height: height of the tree.
-        method: search method.
-        seed: random seed of the method "best".
-        unweighted: ignore edge weights.
-        self_loops: count self-loops in degrees.
     """
 
     height: int

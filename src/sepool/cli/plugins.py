@@ -34,13 +34,7 @@ def load_plugins() -> tuple[list[CommandSpec], dict[str, str]]:
 
 
 def missing_command(name: str, message: str, failures: dict[str, str]) -> Exception | None:
-    """Return the error of a command that a plug-in might add, None without such a plug-in.
-
-    Args:
-        name: of the command.
-        message: of the usage error.
-        failures: error messages of the plug-ins that failed to load.
-    """
+    """Return the error of a command that a plug-in might add, None without such a plug-in."""
     if failures:
         reasons = (f"plug-in {plugin} fails to load: {why}" for plugin, why in failures.items())
         return PluginError(f"{message.rstrip('.')}; {'; '.join(reasons)}")

@@ -18,23 +18,7 @@ class ArchiveError(ValueError):
 
 
 def write_archive(path: StrPath, name: str, version: int, arrays: Arrays) -> None:
-    """Write arrays, compressed, whole or not at all; whole numbers take as few bytes as fit.
-
-    Args:
-        path: of the file.
-        name: of the format, such as "sepool-graphs".
-        version: of the format.
-        arrays: by name.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     path = Path(folder, "numbers.npz")
-        ...     write_archive(path, "numbers", 1, {"some": np.array([1, 300])})
-        ...     read_archive(path, "numbers", 1)
-        {'some': array([  1, 300], dtype=uint16)}
-    """
+    """Write arrays, compressed, whole or not at all; whole numbers take as few bytes as fit."""
     small: dict[str, Any] = {key: narrow(array) for key, array in arrays.items()}
     with atomic_write(path) as file:
         np.savez_compressed(file, format=np.array(name), version=np.array(version), **small)
@@ -66,12 +50,7 @@ def read_archive(path: StrPath, name: str, version: int) -> Arrays:
 
 
 def narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers in as few bytes as fit, and other arrays unchanged.
-
-    Example:
-        >>> narrow(np.array([0.0, 1.0])).dtype, narrow(np.array([0.5])).dtype
-        (dtype('uint8'), dtype('float64'))
-    """
+    """Return whole numbers in as few bytes as fit, and other arrays unchanged."""
     if array.dtype.kind not in "iuf" or not array.size:
         return array
     low, high = float(array.min()), float(array.max())

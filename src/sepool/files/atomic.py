@@ -33,17 +33,7 @@ def check_output(path: StrPath) -> str:
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
-    """Open a file that appears whole when the block ends, and not at all when it fails.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     with atomic_write(Path(folder, "note.txt")) as file:
-        ...         _ = file.write(b"all of it")
-        ...     Path(folder, "note.txt").read_text()
-        'all of it'
-    """
+    """Open a file that appears whole when the block ends, and not at all when it fails."""
     target = check_output(path)
     draft = f"{target}.{os.urandom(4).hex()}.tmp"
     try:

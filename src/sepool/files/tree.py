@@ -50,13 +50,7 @@ class TreeFields(NamedTuple):
 
 
 def tree_suffix(path: StrPath) -> str:
-    """Return the suffix of a tree file, .json or .npz.
-
-    Example:
-        >>> tree_suffix("tree.txt")
-        Traceback (most recent call last):
-        ValueError: a tree file ends in .json or .npz, got 'tree.txt'
-    """
+    """Return the suffix of a tree file, .json or .npz."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"a tree file ends in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}")

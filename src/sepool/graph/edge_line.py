@@ -37,21 +37,12 @@ _SHOWN = 80  # characters of a line in an error
 
 
 def is_whole(name: str) -> bool:
-    """Return True if a name is a whole number of 64 bits, the only ids that count as numbers.
-
-    >>> is_whole("-7"), is_whole("007"), is_whole("9223372036854775808")
-    (True, False, False)
-    """
+    """Return True if a name is a whole number of 64 bits, the only ids that count as numbers."""
     return _WHOLE.fullmatch(name) is not None and -(2**63) <= int(name) < 2**63
 
 
 def refuse_format(line: bytes) -> None:
-    """Fail if the first line of a file is that of another format.
-
-    >>> refuse_format(b"%%MatrixMarket matrix coordinate pattern symmetric")
-    Traceback (most recent call last):
-    ValueError: this is no edge list but a Matrix Market file; read it with scipy.io.mmread
-    """
+    """Fail if the first line of a file is that of another format."""
     start = line.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for description, beginning in _FORMATS.items():
         if re.match(beginning, start):
@@ -80,12 +71,7 @@ def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
 
 
 def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
-    """Return the nodes of a line and its weight; a comment has no nodes.
-
-    Args:
-        line: of the file.
-        first: no line before it had nodes, so it may be one of column names.
-    """
+    """Return the nodes of a line and its weight; none for a comment; the first may be a header."""
     try:
         text = line.decode().lstrip("\ufeff").strip()
     except UnicodeDecodeError:

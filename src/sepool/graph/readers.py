@@ -23,13 +23,7 @@ _WITH_ATTRIBUTES = ("networkx", "igraph")
 
 
 def package_of(graph_class: type[Any]) -> str | None:
-    """Return the package of a class of graphs or of one of its bases, None for other classes.
-
-    Example:
-        >>> import networkx as nx
-        >>> package_of(nx.DiGraph), package_of(dict)
-        ('networkx', None)
-    """
+    """Return the package of a class of graphs or of one of its bases, None for other classes."""
     for base in graph_class.__mro__:
         package = base.__module__.partition(".")[0]
         if package in _READERS:

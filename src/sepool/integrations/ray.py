@@ -66,15 +66,7 @@ def coding_trees_over_ray(
 
 
 def connect(address: str, workers: int) -> Any:
-    """Connect to the Ray cluster of an address, to a running one, or to a local one.
-
-    Args:
-        address: of the cluster; "" is that of ``RAY_ADDRESS``, or a local one.
-        workers: processes of a local one.
-
-    Returns:
-        The module ``ray``.
-    """
+    """Connect to a cluster, by default a running one, that of ``RAY_ADDRESS``, or a local one."""
     with needs("ray", "sepool.integrations.ray"):
         import ray
     if not ray.is_initialized():

@@ -1,0 +1,1 @@
+"""Graphs of PyTorch Geometric: trees as a transform, hierarchies, files and caches."""

@@ -49,14 +49,7 @@ REASONS = {
 def cached_trees(
     folder: StrPath, graphs: Graphs, options: Mapping[str, Any], build: Callable[[], Forest]
 ) -> Forest:
-    """Return the trees of the graphs from the folder, or from ``build``, whose result is stored.
-
-    Args:
-        folder: is created if it does not exist.
-        graphs: with the weights that the trees are built with.
-        options: all else that the trees depend on, as JSON can hold it; ``height`` among them.
-        build: is called unless the folder has the trees.
-    """
+    """Return the trees of the graphs from the folder, or from ``build``, whose result is stored."""
     os.makedirs(folder, exist_ok=True)
     digest = digest_of(graphs, options)
     path = Path(folder, f"{digest}.npz")

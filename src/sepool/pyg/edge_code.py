@@ -19,13 +19,7 @@ from sepool.segments import Ints, pointers, runs
 
 
 def encode_edges(nodes: Ints, edges: EdgeBlocks) -> Arrays:
-    """Return the edges of many graphs, without weights, as the arrays of a file.
-
-    Example:
-        >>> triangle = np.array([[0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1]])
-        >>> encode_edges(np.array([3]), EdgeBlocks(np.array([6]), *triangle))["gaps"]
-        array([1, 0, 1])
-    """
+    """Return the edges of many graphs, without weights, as the arrays of a file."""
     parts: dict[str, list[NDArray[Any]]] = {}
     for graphs, part in runs(edges.counts):
         run = EdgeBlocks(edges.counts[graphs], edges.row[part], edges.col[part])
@@ -40,12 +34,6 @@ def decode_edges(arrays: Arrays, nodes: Ints) -> tuple[Ints, Ints]:
 
     Raises:
         ArchiveError: the arrays do not fit together.
-
-    Example:
-        >>> pair = EdgeBlocks(np.array([2]), np.array([0, 1]), np.array([1, 0]))
-        >>> decode_edges(encode_edges(np.array([2]), pair), np.array([2]))[1]
-        array([[0, 1],
-               [1, 0]])
     """
     counts, plain = arrays["edge_counts"].astype(np.int64), arrays["plain"].astype(np.bool_)
     degrees, gaps, other = (arrays[name] for name in ("degrees", "gaps", "other_edges"))

@@ -21,7 +21,7 @@ FLOOR = 0.01  # positive, so that a connected graph stays connected
 
 
 @dataclass(frozen=True)
-class cosine_weights:
+class cosine_weights:  # noqa: N801 - called like a function
     """A function from PyG data to edge weights: structure blended with cosine similarity.
 
     An edge weighs ``1 - blend + blend * max(cos(x_i, x_j), 0) / mean``. Similarities are divided by
@@ -56,13 +56,7 @@ class cosine_weights:
 
 
 def cosine_similarity(x: ArrayLike, row: NDArray[np.int64], col: NDArray[np.int64]) -> Floats:
-    """Return the cosine between the features at both ends of every edge, 0 for zero features.
-
-    Example:
-        >>> edges = np.array([0, 0]), np.array([1, 2])
-        >>> cosine_similarity([[1, 0], [2, 0], [0, 0]], *edges)
-        array([1., 0.])
-    """
+    """Return the cosine between the features at both ends of every edge, 0 for zero features."""
     x = np.asarray(x, np.float64)
     lengths = np.linalg.norm(x, axis=1, keepdims=True)
     return _products(x / np.where(lengths > 0, lengths, 1), row, col)
@@ -121,17 +115,6 @@ def spread_similarity(
     As `predicted_similarity`, but the regression reads features without smoothing, and its
     predictions are propagated instead, as in Klicpera et al., "Predict then propagate", 2019; a
     softmax turns them into distributions. Large clusters of the tree are purer.
-
-    Args:
-        x: the features, one row a node.
-        row: one end of every edge; edges are listed in both directions.
-        col: the other end.
-        y: the class of every node, from 0.
-        train: the training nodes, by number or as a mask.
-        steps: the number of propagation steps.
-        teleport: the share of its own prediction that a node keeps in a step.
-        sharpness: the standard deviation of the logits.
-        penalty: of the ridge regression, relative to the mean squared length of a row.
 
     Example:
         >>> row, col = np.array([0, 1, 1, 2, 2, 3]), np.array([1, 0, 2, 1, 3, 2])
@@ -204,12 +187,7 @@ def _smooth(x: Floats, row: NDArray[np.int64], col: NDArray[np.int64], steps: in
 
 
 def blend_weights(similarity: Floats, blend: float) -> Floats:
-    """Return ``1 - blend + blend * similarity / mean``, at least 0.01.
-
-    Example:
-        >>> blend_weights(np.array([0.0, 0.2, 0.4]), 0.5)
-        array([0.5, 1. , 1.5])
-    """
+    """Return ``1 - blend + blend * similarity / mean``, at least 0.01."""
     _check_blend(blend)
     similarity = np.maximum(similarity, 0)
     mean = similarity.mean() if len(similarity) else 1.0

@@ -329,26 +329,12 @@ def unpack_blocks(
 
 
 def repeat_each(counts: Tensor, total: int) -> Tensor:
-    """Return 0, 1, 2, ..., each ``counts`` times; ``total`` is the sum of the counts.
-
-    Example:
-        >>> repeat_each(torch.tensor([2, 0, 1]), 3)
-        tensor([0, 0, 2])
-    """
+    """Return 0, 1, 2, ..., each ``counts`` times; ``total`` is the sum of the counts."""
     return torch.repeat_interleave(counts, output_size=total)
 
 
 def unpack_trees(blocks: Blocks) -> tuple[Forest, NDArray[np.bool_]]:
-    """Return the trees in blocks of one height, and which graphs have symmetric edges.
-
-    Example:
-        >>> import sepool
-        >>> trees = Forest.of(sepool.coding_trees([[(0, 1)], [(0, 1), (1, 2)]], height=2))
-        >>> none = EdgeBlocks(np.zeros(2, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
-        >>> again, _ = unpack_trees(pack_blocks(trees, none))
-        >>> bool((again.parent == trees.parent).all())
-        True
-    """
+    """Return the trees in blocks of one height, and which graphs have symmetric edges."""
     numbers, starts = blocks.numbers, blocks.ptr[:-1]
     height = int(-numbers[0])
     counts = numbers[starts[:, None] + np.arange(2, 3 + height)].astype(np.int64)

@@ -50,13 +50,7 @@ def graph_list(graphs: Any) -> list[Any]:
 
 
 def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
-    """Return the arrays of some graphs; ``weight`` is ``edge_weight`` of `AddCodingTree`.
-
-    Example:
-        >>> pair = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
-        >>> read_list([pair, pair], "edge_weight").edges.counts
-        array([2, 2])
-    """
+    """Return the arrays of some graphs; ``weight`` is ``edge_weight`` of `AddCodingTree`."""
     for i, data in enumerate(graphs):
         _check(data, i, len(graphs))
     nodes = np.array([data.num_nodes for data in graphs], np.int64)
@@ -95,13 +89,7 @@ def read_dataset(dataset: InMemoryDataset, weight: EdgeWeight) -> Graphs:
 
 
 def symmetric_graphs(nodes: Ints, edges: EdgeBlocks) -> NDArray[np.bool_]:
-    """Test for every graph that each edge is listed in both directions with equal weights.
-
-    Example:
-        >>> arc = EdgeBlocks(np.array([1, 2]), np.array([0, 0, 1]), np.array([1, 1, 0]))
-        >>> symmetric_graphs(np.array([2, 2]), arc)
-        array([False,  True])
-    """
+    """Test for every graph that each edge is listed in both directions with equal weights."""
     start = np.repeat(pointers(nodes)[:-1], edges.counts)
     row, col, n = edges.row + start, edges.col + start, int(nodes.sum())
     forward, backward = row * n + col, col * n + row

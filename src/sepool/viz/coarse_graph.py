@@ -35,13 +35,6 @@ def coarse_edges(tree: CodingTree, graph: Graph) -> list[EdgeList]:
 
     Raises:
         ValueError: the tree is of another graph.
-
-    Example:
-        >>> import sepool
-        >>> graph = sepool.as_graph([(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])
-        >>> tree = sepool.CodingTree.from_levels(graph, [0, 0, 1, 1])
-        >>> coarse_edges(tree, graph)[1].weight
-        array([3.])
     """
     check_graph(tree, graph)
     u, v, weight = graph.edges()

@@ -24,13 +24,7 @@ COARSER = "#5c6673"  # clusters above the level that sets the colours
 
 
 def palette_indices(sizes: NDArray[np.int64], edges: EdgeList) -> NDArray[np.int64]:
-    """Colour clusters greedily, largest first: the least weight to clusters of equal colour.
-
-    Example:
-        >>> edges = EdgeList(np.array([0, 1]), np.array([1, 2]), np.ones(2))
-        >>> palette_indices(np.array([5, 4, 3]), edges)
-        array([0, 1, 2])
-    """
+    """Colour clusters greedily, largest first: the least weight to clusters of equal colour."""
     count, num_colours = len(sizes), len(PALETTE)
     ends = np.concatenate([edges.u, edges.v])
     order = np.argsort(ends, kind="stable")
@@ -49,12 +43,7 @@ def palette_indices(sizes: NDArray[np.int64], edges: EdgeList) -> NDArray[np.int
 
 
 def text_on(fill: str) -> str:
-    """Return black or white: the text colour of higher contrast by WCAG 2.
-
-    Example:
-        >>> text_on("#0072b2"), text_on("#e69f00")
-        ('white', 'black')
-    """
+    """Return black or white: the text colour of higher contrast by WCAG 2."""
     channels = (int(fill[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in channels)
     luminance = sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -72,13 +61,7 @@ def colour_level(tree: CodingTree, level: int | None) -> int:
 
 
 def level_fills(tree: CodingTree, edges: list[EdgeList], level: int) -> list[NDArray[np.str_]]:
-    """Return the colours of the nodes of every level below the root.
-
-    Args:
-        tree: a coding tree.
-        edges: the edges of every level.
-        level: clusters of this level have one colour each, coarser ones are grey.
-    """
+    """Return the colours of all nodes below the root: one a cluster of the level, grey above it."""
     indices = np.zeros(1, np.int64)
     if level < tree.height:
         indices = palette_indices(tree.cluster_sizes(level), edges[level])

@@ -12,11 +12,7 @@ from sepool.viz.colours import INK
 
 
 class LabelPlacer:
-    """Writes labels into axes that overlap neither each other nor reserved disks.
-
-    Args:
-        axes: axes whose limits and position are final.
-    """
+    """Writes labels that overlap neither each other nor reserved disks, into final axes."""
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
@@ -58,11 +54,5 @@ class LabelPlacer:
 
 
 def fitting_size(diameter: float, length: int, max_size: float) -> float:
-    """Return the font size in points of a text inside a disk.
-
-    Args:
-        diameter: of the disk in points.
-        length: number of characters; one is about 0.62 of the font size wide.
-        max_size: of the font.
-    """
+    """Return the font size in points of a text inside a disk; a character is 0.62 of it wide."""
     return min(max_size, diameter / max(0.62 * length, 1.25))

@@ -20,14 +20,7 @@ Coordinates = NDArray[np.float64]  # (groups, nodes, 2)
 
 
 def pack(parent: NDArray[Any], radius: Radii, edges: EdgeList) -> tuple[Points, Radii]:
-    """Return every node's offset from the centre of its parent, and the radius of every parent.
-
-    Example:
-        >>> edges = EdgeList(np.array([0]), np.array([1]), np.ones(1))
-        >>> offset, extent = pack(np.array([0, 0, 1]), np.ones(3), edges)
-        >>> extent.round(1)
-        array([2.2, 1. ])
-    """
+    """Return every node's offset from the centre of its parent, and the radius of every parent."""
     order = np.argsort(parent, kind="stable")
     sizes = np.bincount(parent)
     first = np.cumsum(sizes) - sizes
