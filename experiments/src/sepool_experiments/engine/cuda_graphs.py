@@ -15,13 +15,7 @@ from sepool_experiments.kernels.registry import captured_steps
 def capture(
     step: Callable[[], None], state: Sequence[Tensor], stream: torch.cuda.Stream
 ) -> torch.cuda.CUDAGraph:
-    """Capture a step.
-
-    Args:
-        step: step to capture; it modifies nothing but the state.
-        state: tensors that it modifies, restored afterwards.
-        stream: stream to capture on.
-    """
+    """Capture a step on a stream; it modifies the state alone, which is restored afterwards."""
     with LAUNCH_LOCK.capturing(), captured_steps():
         saved = [tensor.clone() for tensor in state]
         step()  # libraries initialise at first use, which cannot be captured

@@ -40,15 +40,7 @@ class Split:
 
 
 class Lockstep(Descent):
-    """The trainings of units that differ in fold, seed, dropout, schedule and rates alone.
-
-    Args:
-        units: trainings.
-        protocol: protocol of the experiment.
-        store: dataset on the device.
-        split: graphs of every unit.
-        build: makes the model of a number of replicas.
-    """
+    """The trainings of units that differ in fold, seed, dropout, schedule and rates alone."""
 
     per_replica = (*Descent.per_replica, "cosine", "val_loss")
     split: Split

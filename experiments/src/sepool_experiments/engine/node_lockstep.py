@@ -40,15 +40,7 @@ class NodeSplit:
 
 
 class NodeLockstep(FullBatchDescent):
-    """The trainings of units that differ in seed, rates, decay and patience alone.
-
-    Args:
-        units: trainings.
-        protocol: protocol of the experiment.
-        data: graph on the device.
-        split: its nodes.
-        build: makes the model of a number of replicas.
-    """
+    """The trainings of units that differ in seed, rates, decay and patience alone."""
 
     per_replica = (*FullBatchDescent.per_replica, "rates", "decay_rest")
     split: NodeSplit

@@ -124,13 +124,9 @@ def tiles(rows: int, width: int) -> tuple[tuple[int, int], int, int]:
 
 
 def drop_rows(x: Tensor, keys: Tensor, salt: int, rate: Tensor) -> Tensor:
-    """Dropout of replicas.
+    """Dropout of replicas, with a key and a rate each; the salt is added to the keys.
 
-    Args:
-        x: ``(rows, replicas, width)``, or a matrix with equal numbers of rows a replica.
-        keys: key of every replica.
-        salt: number added to the keys.
-        rate: dropout rate of every replica.
+    ``x`` is ``(rows, replicas, width)``, or a matrix with equal numbers of rows a replica.
     """
     x, side, replicas = x.contiguous(), x.dim() == 3, len(keys)
     out, width = torch.empty_like(x), x.size(-1)

@@ -15,11 +15,7 @@ SALT, _MASK = 0x85EBCA6B, 0xFFFFFFFF
 
 
 class Keyed(nn.Module):
-    """A layer whose randomness is a function of keys, one integer a replica.
-
-    Args:
-        salt: distinguishes the layers of a model.
-    """
+    """A layer whose randomness is a function of keys, one integer a replica, and of its salt."""
 
     def __init__(self, salt: int = 0) -> None:
         super().__init__()

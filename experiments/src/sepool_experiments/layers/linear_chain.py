@@ -51,17 +51,10 @@ def pooled_linear_chain(
     row_index: Tensor | None = None,
     multiplicity: Tensor | None = None,
 ) -> Tensor:
-    """``S relu(x W + b)`` of replicas; arguments as in `linear_chain`.
+    """``S relu(x W + b)`` of replicas; arguments as in `linear_chain` and `pool_sum`.
 
-    Args:
-        x: features.
-        layers: weights and biases.
-        num_valid: number of nodes and of clusters of every replica without padding; no cluster has
-            both nodes and padding.
-        ptr: start of the members of every cluster.
-        assignment: cluster of every node, ascending.
-        row_index: row of the table of every node.
-        multiplicity: number of nodes that each row of the table stands for.
+    ``num_valid`` counts the nodes and the clusters of every replica without padding; no cluster has
+    both. A row of the table stands for ``multiplicity`` nodes.
     """
     if multiplicity is not None and row_index is None:
         raise ValueError("multiplicity is one value a row of a table; expected a row_index")

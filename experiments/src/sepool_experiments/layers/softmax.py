@@ -12,12 +12,7 @@ from sepool_experiments.layers.segments import segment_max, segment_sum
 
 
 def segment_softmax(score: Tensor, ptr: Tensor, segment: Tensor) -> Tensor:
-    """Softmax over every segment, column by column.
-
-    Args:
-        score: a matrix, segment after segment.
-        ptr: start of every segment.
-        segment: segment of every row.
+    """Softmax over every segment of the rows of a matrix, column by column.
 
     Example:
         >>> score, ptr = torch.zeros(3, 1), torch.tensor([0, 2, 3])

@@ -1,0 +1,1 @@
+"""Models of all systems, and the register of systems."""

@@ -16,13 +16,12 @@ LAYERS = 3  # convolutions of SEP-G
 
 
 class Build(Protocol):
-    """Makes a model from the number of features, the number of classes, a configuration, the number
-    of replicas (None for a plain model) and how many nodes a graph has on average.
-    """
+    """Function that makes a model."""
 
     def __call__(
         self, features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
-    ) -> nn.Module: ...
+    ) -> nn.Module:
+        """Make a plain model, or replicas, for graphs of so many nodes on average."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _sep_g(
 
 
 def _baseline(name: str) -> Build:
-    """Makes a model of `sepool_experiments.models.graphs`, given as ``module:class``; loads it when it is made."""
+    """Makes the model ``module:class`` of `sepool_experiments.models.graphs`, loaded when made."""
 
     def build(
         features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25

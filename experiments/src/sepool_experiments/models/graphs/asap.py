@@ -19,7 +19,7 @@ class ASAP(GraphModel):
     quarter stays, and ``A' = S^T A S`` without its diagonal joins them. Three blocks of a
     convolution and this pooling, and the readouts of all blocks. It computes what
     `torch_geometric.nn.ASAPooling` computes, for many replicas (see
-    `sepool_experiments.models.parts.neighbourhoods`). Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    `sepool_experiments.models.parts.neighbourhoods`).
     """
 
     def make(self) -> int:

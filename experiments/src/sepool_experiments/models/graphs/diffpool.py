@@ -25,7 +25,7 @@ class DiffPool(GraphModel):
     ``S = softmax(GCN_pool(X, A))``, ``Z = ReLU(GCN_embed(X, A))``, ``X' = S^T Z`` and
     ``A' = S^T A S``, twice, and a third convolution; the readouts of all three. Training adds the
     two losses of `torch_geometric.nn.dense_diff_pool` for both poolings: ``|A - S S^T|_F`` and the
-    entropy of the assignments. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    entropy of the assignments.
     """
 
     def make(self) -> int:
@@ -64,13 +64,9 @@ def entropy(s: Tensor) -> Tensor:
 
 
 def penalty(apart: Tensor, doubt: Tensor, size: Tensor, real: Tensor) -> Tensor:
-    """Both losses of every replica, scaled as PyG scales them.
+    """Both losses of every replica, scaled as PyG scales them, which pads to the largest ``size``.
 
-    Args:
-        apart: ``|A - S S^T|^2`` of every graph.
-        doubt: the entropy of all assignments of every graph.
-        size: the nodes of the largest graph of every replica, to which PyG pads all.
-        real: which graphs count, one row a replica.
+    ``apart`` is ``|A - S S^T|^2`` and ``doubt`` the entropy of all assignments of every graph.
     """
     rows = real.sum(1) * size.clamp(min=1)
     link = (apart.view_as(real) * real).sum(1).clamp(min=TINY).sqrt() / (rows * size.clamp(min=1))

@@ -14,7 +14,7 @@ class GCN(FlatModel):
 
     The mean of what all three layers found of the nodes: the baseline that pools by a mean in Baek
     et al., "Accurate learning of graph representations with graph multiset pooling", 2021, from
-    which the paper takes its figures. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    which the paper takes its figures.
     """
 
     usual_readout = "mean"

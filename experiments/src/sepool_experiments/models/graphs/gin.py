@@ -17,8 +17,7 @@ class GIN(GraphModel):
     """Xu et al., "How powerful are graph neural networks?", 2019.
 
     ``MLP(X + A X)`` with batch normalisation and ReLU after both layers of the perceptron; the sums
-    over the nodes after every layer, side by side. Arguments as in
-    `sepool_experiments.models.graphs.model.GraphModel`.
+    over the nodes after every layer, side by side.
     """
 
     def make(self) -> int:

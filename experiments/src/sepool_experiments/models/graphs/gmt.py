@@ -23,7 +23,7 @@ class GMT(FlatModel):
     Attention from ``k`` learned seeds to the nodes, whose keys and values are graph convolutions;
     self-attention between the ``k`` results; attention from one more seed, whose result stands for
     the graph. ``k`` is a quarter of the average graph. A linear layer narrows the three
-    convolutions to ``hidden`` before. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    convolutions to ``hidden`` before.
     """
 
     def make(self) -> int:
@@ -69,10 +69,7 @@ def of_graphs(seeds: Tensor, graphs: int) -> Tensor:
 class Attention(nn.Module):
     """Lee et al., "Set transformer", 2019: ``H + ReLU(H W + b)``, ``H = X + multihead(X, Y, Y)``.
 
-    Args:
-        width: of ``X`` and ``Y``, of the shape ``(graphs, rows, width)``; a multiple of the heads.
-        replicas: how many replicas, whose graphs are equal parts of all; None for one.
-        kind: of the layers that make keys and values of ``Y``.
+    ``X`` and ``Y`` are ``(graphs, rows, width)``; layers of ``kind`` make keys and values of ``Y``.
     """
 
     def __init__(

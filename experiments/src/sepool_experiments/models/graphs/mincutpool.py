@@ -31,8 +31,7 @@ class MinCutPool(GraphModel):
     ``S = softmax(X W + b)`` after a convolution, ``X' = S^T X``, ``A' = S^T A S`` without its
     diagonal and normalised, twice, and a third convolution; the readouts of all three. Training
     adds the two losses of `torch_geometric.nn.dense_mincut_pool` for both poolings:
-    ``-tr(S^T A S) / tr(S^T D S)`` and how far ``S^T S`` is from equal, separate clusters. Arguments
-    as in `sepool_experiments.models.graphs.model.GraphModel`.
+    ``-tr(S^T A S) / tr(S^T D S)`` and how far ``S^T S`` is from equal, separate clusters.
     """
 
     def make(self) -> int:

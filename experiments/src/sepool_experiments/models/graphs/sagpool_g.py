@@ -13,8 +13,7 @@ class SAGPoolG(FlatModel):
     """Lee et al., "Self-attention graph pooling", 2019, the global architecture.
 
     ``y = GCN(X, A)`` of what three convolutions found, side by side; a quarter of the nodes stays,
-    multiplied by ``tanh(y)``, and is read out. Arguments as in
-    `sepool_experiments.models.graphs.model.GraphModel`.
+    multiplied by ``tanh(y)``, and is read out.
     """
 
     def make(self) -> int:

@@ -12,7 +12,7 @@ class SAGPoolH(DropModel):
     """Lee et al., "Self-attention graph pooling", 2019, the hierarchical architecture.
 
     ``y = GCN(X, A)``; the nodes of the highest ``y`` stay, multiplied by ``tanh(y)``, and the graph
-    between them. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    between them.
     """
 
     def make_score(self) -> nn.Module:

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.replica_batch import ReplicaBatch
+from sepool_experiments.layers.segments import pool_sum, unpool
+from sepool_experiments.layers.softmax import segment_softmax
 from sepool_experiments.models.graphs.model import FlatModel, apply, side_by_side
-from sepool_experiments.models.parts.set2set_attention import recall, remember
 
 STEPS = 3
 
@@ -18,8 +19,7 @@ class Set2Set(FlatModel):
 
     ``q_t = LSTM(q*_{t-1})``, ``r_t = sum_i softmax_i(x_i . q_t) x_i``, ``q*_t = [q_t, r_t]``, the
     last of which stands for the graph; what `torch_geometric.nn.aggr.Set2Set` computes, for many
-    replicas. A linear layer narrows the three convolutions to ``hidden`` before. Arguments as in
-    `sepool_experiments.models.graphs.model.GraphModel`.
+    replicas. A linear layer narrows the three convolutions to ``hidden`` before.
     """
 
     def make(self) -> int:
@@ -37,15 +37,13 @@ class Set2Set(FlatModel):
 def look(x: Tensor, ptr: Tensor, graph: Tensor, gates: Linear, steps: int) -> Tensor:
     """``q*`` of every graph after so many steps.
 
-    Args:
-        x: the nodes, graph after graph.
-        ptr: where the nodes of every graph begin.
-        graph: the graph of every node.
-        gates: the layer from ``[q*, q]`` to the input, forget, cell and output gates.
-        steps: how often to look.
+    ``gates`` go from ``[q*, q]`` to the input, forget, cell and output gates of the LSTM.
     """
     cell = q = seen = x.new_zeros(len(ptr) - 1, x.size(1))
     for _ in range(steps):
-        cell, q = remember(gates(torch.cat([q, seen, q], 1)), cell)
-        seen = recall(x, q, ptr, graph)
+        enter, forget, new, leave = gates(torch.cat([q, seen, q], 1)).chunk(4, 1)
+        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        q = leave.sigmoid() * cell.tanh()
+        score = (x * unpool(q, ptr, graph)).sum(1, keepdim=True)
+        seen = pool_sum(segment_softmax(score, ptr, graph) * x, ptr, graph)
     return torch.cat([q, seen], 1)

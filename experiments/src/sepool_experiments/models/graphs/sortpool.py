@@ -20,7 +20,7 @@ class SortPool(FlatModel):
     one-dimensional convolutions run over them, the first over single nodes, with a maximum of pairs
     in between, as in the paper. ``k`` is a quarter of the average graph, and 10 at least, which the
     second convolution needs. The channel that sorts is read before its ReLU, which would leave
-    ties. Arguments as in `sepool_experiments.models.graphs.model.GraphModel`.
+    ties.
     """
 
     def make(self) -> int:

@@ -22,8 +22,7 @@ class StructPool(GraphModel):
     Two convolutions, one pooling to a quarter of the average graph, and a convolution between the
     clusters; the readouts of all three. The energy of an assignment has a part for every node, from
     a convolution, and one for every edge, from how alike its ends are and which clusters they are
-    in; rounds of mean-field inference find the assignments (`infer`). Arguments as in
-    `sepool_experiments.models.graphs.model.GraphModel`.
+    in; rounds of mean-field inference find the assignments (`infer`).
     """
 
     def make(self) -> int:
@@ -63,17 +62,10 @@ def likeness(x: Tensor, a: Adjacency, apart: Tensor) -> Tensor:
 def infer(
     unary: Tensor, alike: Tensor, a: Adjacency, pairs: Linear, rounds: int = ROUNDS
 ) -> Tensor:
-    """Mean-field inference: ``Q = softmax(-U - W Q C)``, again and again.
+    """Mean-field inference of assignments: ``Q = softmax(-U - W Q C)``, again and again.
 
-    Args:
-        unary: the energy ``U`` of every node in every cluster.
-        alike: the weight ``W`` of every edge.
-        a: the edges.
-        pairs: the energy ``C`` of neighbours in two clusters.
-        rounds: how often.
-
-    Returns:
-        The assignments; every row sums to 1.
+    ``U`` is the energy of every node in every cluster, ``W`` the weight of every edge, and ``C`` in
+    ``pairs`` the energy of neighbours in two clusters.
     """
     c = pairs.weight.view(-1, *pairs.weight.shape[-2:])  # one matrix a replica
     low = -unary.view(len(c), -1, unary.size(1))

@@ -12,8 +12,7 @@ from sepool_experiments.models.parts.selection import DropModel
 class TopKPool(DropModel):
     """Gao and Ji, "Graph U-Nets", 2019: ``y = X p / |p|``, the nodes of the highest ``y`` stay.
 
-    Their features are multiplied by ``tanh(y)``, which is how the direction learns. Arguments as in
-    `sepool_experiments.models.graphs.model.GraphModel`.
+    Their features are multiplied by ``tanh(y)``, which is how the direction learns.
     """
 
     def make_score(self) -> nn.Module:

@@ -1,4 +1,4 @@
-"""The systems SEP-N is compared with, one small file each; `sepool_experiments.models.node_systems` names them.
+"""The systems SEP-N is compared with, one small file each; `models.node_systems` names them.
 
 Every model can hold replicas that share one graph: features stand side by side, ``(N, R, width)``.
 """

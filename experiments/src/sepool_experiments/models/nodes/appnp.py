@@ -18,14 +18,9 @@ class APPNP(NodeModel):
     layer, learning rate 0.01.
 
     Args:
-        in_channels: the width of the features.
-        hidden: the width of the perceptron.
-        out_channels: the number of classes.
         steps: how often predictions are spread.
         alpha: ``a``, the chance to return.
-        dropout: the share dropped before both layers.
         edge_dropout: the share dropped of the adjacency.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

@@ -30,11 +30,6 @@ class DGI(NodeModel):
     ``H = PReLU(S X W + b)`` is trained so that ``sigmoid(h_i^T M s)`` tells nodes of the graph from
     those of the graph with shuffled features, ``s = sigmoid(mean of H)``. As published: 512
     columns, learning rate 1e-3, stopped after 20 epochs without a lower loss.
-
-    Args:
-        in_channels: the width of the features.
-        hidden: the width of what is learned.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(self, in_channels: int, hidden: int, *, replicas: int | None = None) -> None:
@@ -68,14 +63,7 @@ class DGI(NodeModel):
 
 
 class Probe(NodeModel):
-    """The linear model of what `DGI` learned; as published, learning rate 0.01 and no decay.
-
-    Args:
-        in_channels: the width of the features.
-        hidden: the width of what DGI learns.
-        out_channels: the number of classes.
-        replicas: how many models to hold; None for one.
-    """
+    """The linear model of what `DGI` learned; as published, learning rate 0.01 and no decay."""
 
     def __init__(
         self, in_channels: int, hidden: int, out_channels: int, *, replicas: int | None = None

@@ -56,8 +56,7 @@ class Sampler(Keyed):
 
 
 class FastGCN(NodeModel):
-    """Chen et al., "FastGCN: fast learning with graph convolutional networks via importance
-    sampling", 2018.
+    """Chen et al., "FastGCN", 2018.
 
     A GCN of two layers, the second estimated in training from ``samples`` nodes. As in the authors'
     code the first layer sees ``S X``, which is known beforehand, and prediction uses all nodes.
@@ -66,12 +65,7 @@ class FastGCN(NodeModel):
     are for the public split, for which the authors give no settings: those of GCN, 400 nodes.
 
     Args:
-        in_channels: the width of the features.
-        hidden: the width between the layers.
-        out_channels: the number of classes.
         samples: how many nodes are drawn in a step.
-        dropout: the share dropped between the layers.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

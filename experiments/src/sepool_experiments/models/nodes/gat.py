@@ -71,14 +71,10 @@ class GAT(NodeModel):
     decay 5e-4 (PubMed 1e-3), learning rate 5e-3 (PubMed 0.01), patience 100.
 
     Args:
-        in_channels: the width of the features.
         hidden: columns a head in the first layer.
-        out_channels: the number of classes.
         heads: heads of the first layer.
         out_heads: heads of the second.
-        dropout: the share dropped before both layers.
         edge_dropout: the share dropped of the attention.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

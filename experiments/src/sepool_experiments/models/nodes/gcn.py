@@ -16,12 +16,7 @@ class GCN(NodeModel):
     width 16, dropout 0.5 before both, weight decay 5e-4 on the first alone, learning rate 0.01.
 
     Args:
-        in_channels: the width of the features.
-        hidden: the width between the layers.
-        out_channels: the number of classes.
         layers: how many layers.
-        dropout: the share dropped before every layer.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

@@ -20,14 +20,9 @@ class GCNII(NodeModel):
     and 5e-4 on the layers before and after; learning rate 0.01; patience 100.
 
     Args:
-        in_channels: the width of the features.
-        hidden: the width of all layers.
-        out_channels: the number of classes.
         layers: how many convolutions.
         alpha: ``a``, how much of the first features every layer sees.
         strength: ``c`` (lambda in the paper), how far the layers may be from the identity.
-        dropout: the share dropped before every layer.
-        replicas: how many models to hold; None for one.
     """
 
     decayed = ("convs",)

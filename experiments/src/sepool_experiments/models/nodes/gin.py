@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from sepool_experiments.layers.convs import GIN as GINConv
+from sepool_experiments.layers import convs
 from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeModel
 
@@ -15,13 +15,6 @@ class GIN(NodeModel):
     The published figure is that of Wu et al., "Simplifying graph convolutional networks", 2019,
     whose settings are not stated in full. Sums over neighbours overfit with the settings of GCN:
     the grid has more dropout and decay, from which validation chooses.
-
-    Args:
-        in_channels: the width of the features.
-        hidden: the width of both perceptrons.
-        out_channels: the number of classes.
-        dropout: the share dropped before every layer.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(
@@ -37,7 +30,7 @@ class GIN(NodeModel):
         self.first = InputLinear(in_channels, hidden, dropout, replicas=replicas)
         self.second = self.linear(hidden, hidden)
         self.drop = Dropout(dropout, 1)
-        self.last = GINConv(hidden, out_channels, replicas)
+        self.last = convs.GIN(hidden, out_channels, replicas)
 
     def forward(self, graph: NodeGraph) -> Tensor:
         """The logits of all nodes."""

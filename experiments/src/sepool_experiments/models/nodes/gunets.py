@@ -45,13 +45,8 @@ class GUNets(NodeModel):
     little but noise. It learns slowly, too, with 8 % of the features in every step.
 
     Args:
-        in_channels: the width of the features.
-        hidden: the width of all layers.
-        out_channels: the number of classes.
         sizes: how many nodes stay, from pooling to pooling; below 1, which share of them.
-        dropout: the share dropped of the features.
         edge_dropout: the share dropped of the adjacency.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

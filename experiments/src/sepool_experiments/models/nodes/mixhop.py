@@ -24,12 +24,7 @@ class MixHop(NodeModel):
     Adam, and the decay is on the first layer, which normalisation makes free of scale.
 
     Args:
-        in_channels: the width of the features.
         hidden: columns a power.
-        out_channels: the number of classes.
-        dropout: the share dropped before the second layer; and of the input, unless trainings have
-            an ``input_dropout`` of their own.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

@@ -86,7 +86,9 @@ class NodeGraph:
 class NodeModel(nn.Module, ABC):
     """A node classifier that may hold replicas.
 
-    `prepare` computes what depends on no weights, once; `forward` takes its result.
+    `prepare` computes what depends on no weights, once; `forward` takes its result. All models take
+    the width of the features, that of the hidden layers (a head or power) and the number of
+    classes, the rates of dropout, and the number of replicas, None for a single model.
 
     Attributes:
         decayed: which parameters, by the beginning of their names, have the weight decay of the
@@ -122,14 +124,6 @@ class InputLinear(Linear):
     """``dropout(X) W`` and later ``+ b``, for sparse features ``X`` that all replicas share.
 
     Dropping a zero changes nothing, so that only the nonzero entries are drawn.
-
-    Args:
-        in_channels: the width of the input.
-        out_channels: the width of the output.
-        rate: the share that is dropped.
-        bias: whether something is added.
-        salt: a number that no other such layer of the model has (see `Dropout`).
-        replicas: how many replicas; None for one plain layer.
     """
 
     def __init__(

@@ -17,11 +17,8 @@ class S2GC(SGC):
     weight decay is searched for.
 
     Args:
-        in_channels: the width of the features.
-        out_channels: the number of classes.
         power: ``K``.
         alpha: ``a``, the share of a node's own features.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

@@ -14,10 +14,7 @@ class SGC(NodeModel):
     As published: ``K = 2``, learning rate 0.2; the weight decay is searched for.
 
     Args:
-        in_channels: the width of the features.
-        out_channels: the number of classes.
         power: ``K``.
-        replicas: how many models to hold; None for one.
     """
 
     def __init__(

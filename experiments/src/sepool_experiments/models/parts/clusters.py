@@ -35,9 +35,8 @@ class Clusters(NamedTuple):
 class Nodes:
     """The nodes of a batch and their adjacency without loops and weights.
 
-    Args:
-        batch: prepared for `sepool_experiments.layers.convs.GCN`, whose adjacency has a loop at every node.
-        nodes: how many a graph has on average.
+    The batch is prepared for `sepool_experiments.layers.convs.GCN`: every node has a loop. A graph
+    has ``nodes`` on average.
     """
 
     def __init__(self, batch: ReplicaBatch, nodes: int) -> None:

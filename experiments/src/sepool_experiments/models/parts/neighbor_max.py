@@ -47,14 +47,9 @@ class _SparseMax(Function):
 def dense_max(x: Tensor, near: Tensor, there: Tensor, most: int) -> Tensor:
     """The largest values among the neighbours, of which every node is one itself.
 
-    Those that share it share the gradient. Works on the nodes that exist, one neighbour after the
-    other: most room is empty, and all of it times the width would be large.
-
-    Args:
-        x: the nodes of every graph, ``(graphs, room, width)``; 0 where there is none.
-        near: who is whose neighbour, ``(graphs, room, room)``.
-        there: which nodes exist, ``(graphs, room)``; the first ones of every graph.
-        most: how many exist at most.
+    Those that share it share the gradient. Works on the ``most`` nodes that exist, one neighbour
+    after the other: most room is empty, and all of it times the width would be large. Nodes that
+    are not ``there`` are 0 in ``x``, and behind the others of their graph.
     """
     graphs, room = there.shape
     flat, slots = there.flatten(), torch.arange(graphs * room, device=x.device)

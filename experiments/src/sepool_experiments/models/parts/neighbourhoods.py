@@ -93,11 +93,7 @@ def look_around(pool: Fitness, x: Tensor, a: Adjacency) -> tuple[Tensor, Tensor,
 def dense_rows(share: Tensor, column: Tensor, a: Adjacency, room: int) -> Tensor:
     """``S``, one row a node: its shares in the clusters of its graph that are kept.
 
-    Args:
-        share: of every entry.
-        column: the place of every node's cluster among those kept; ``room`` if it is not.
-        a: the entries.
-        room: how many columns there are.
+    ``column`` is the place of every node's cluster among these, ``room`` if it is dropped.
     """
     assert a.weight is not None
     nodes, entries, target = len(column), len(share), column.index_select(0, a.row)

@@ -35,10 +35,8 @@ def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Te
 def spread(x: Tensor, source: Tensor, back: Tensor) -> Tensor:
     """Rows of ``x`` put in other places, each once at most.
 
-    Args:
-        x: a matrix.
-        source: the row for every place; ``len(x)`` for zeros.
-        back: the place of every row; ``len(source)`` where it is dropped.
+    ``source`` is the row for every place, ``len(x)`` for zeros; ``back`` the place of every row,
+    ``len(source)`` where it is dropped.
     """
     placed: Tensor = _Spread.apply(x, source, back)  # type: ignore[no-untyped-call]
     return placed
@@ -60,11 +58,6 @@ class Blocks:
     """Graphs cut into blocks of equally many rows, so that sums over a graph are matrix products.
 
     A graph of ``n`` nodes gets ``ceil(n / size)`` blocks or one more; the rest of them is zeros.
-
-    Args:
-        ptr: where the rows of every graph begin.
-        graph: the graph of every row.
-        size: rows a block.
     """
 
     def __init__(self, ptr: Tensor, graph: Tensor, size: int) -> None:
@@ -80,11 +73,9 @@ class Blocks:
         self.source = empty.index_copy_(0, self.place, here)
 
     def product(self, a: Tensor, b: Tensor, heads: int = 1) -> Tensor:
-        """``A^T B`` of every graph; with heads, of every part of the columns with its like.
+        """``A^T B`` of every graph: ``(graphs, columns of A, columns of B)``.
 
-        Returns:
-            One matrix a graph and head, ``(graphs, heads, columns of A, columns of B)``, without
-            the axis of the heads where there is one.
+        With several heads an axis of heads follows the graphs, each of its part of the columns.
         """
         left, right = (
             spread(x, self.source, self.place).view(self.count, self.size, heads, -1)

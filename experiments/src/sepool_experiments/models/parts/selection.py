@@ -46,7 +46,8 @@ def top_nodes(score: Tensor, before: Kept | None, ptr: Tensor, graph: Tensor) ->
 def between(a: Adjacency, nodes: Tensor) -> Operator:
     """What a graph convolution needs of the graph between some nodes.
 
-    The adjacency is that of a batch prepared for `sepool_experiments.layers.convs.GCN`, a loop at every node.
+    The adjacency is that of a batch prepared for `sepool_experiments.layers.convs.GCN`, with a loop
+    at every node.
     """
     row = a.row
     there = nodes.float()
