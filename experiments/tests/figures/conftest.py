@@ -14,11 +14,13 @@ TAILED = [*HEXAGON, (0, 6), (6, 7)]
 
 
 @pytest.fixture
-def shapes():
-    """A small ring and a small grid."""
-    from sepool_experiments.figures.shapes import grid, ring
+def small(monkeypatch):
+    """A small ring and a small grid in place of those of the figure."""
+    from sepool_experiments.figures.shapes import SHAPES, grid, ring
 
-    return {"ring": ring(12), "grid": grid(4)}
+    monkeypatch.setitem(SHAPES, "ring", lambda: ring(12))
+    monkeypatch.setitem(SHAPES, "grid", lambda: grid(4))
+    return SHAPES
 
 
 @pytest.fixture

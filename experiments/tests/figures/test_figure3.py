@@ -7,22 +7,23 @@ from matplotlib import image
 from sepool_experiments.backends.run import Plan
 from sepool_experiments.figures import figure3
 from sepool_experiments.figures.journal import kept_arrays, read_rows
+from sepool_experiments.figures.run import write
 
 
 def plan(figure, out, **choice):
     return Plan.of(figure, figure.units(**choice), out)
 
 
-def test_run_resumes_and_writes_all_files(tmp_path, short, shapes, monkeypatch):
+def test_run_resumes_and_writes_all_files(tmp_path, short, small, monkeypatch):
     messages = []
     part = plan(short, tmp_path, datasets=["ring"], systems=["SEP", "ASAP"], seeds=1)
-    figure3.run(part, log=messages.append, shapes=shapes)
+    figure3.run(part, log=messages.append)
     assert len(part.todo) == 4
     assert messages[0] == "1/4 ring, SEP, seeds: 1"
     assert messages[1].startswith("  seed 0: MSE 0.")
     rest = plan(short, tmp_path)
     assert len(rest.units) - len(rest.todo) == 4
-    figure3.run(rest, log=messages.append, shapes=shapes)
+    figure3.run(rest, log=messages.append)
     rows = read_rows(tmp_path, short)
     assert len(rows) == len(rest.units)
     row = next(row for row in rows if row.unit.system == "SEP")
@@ -39,8 +40,8 @@ def test_run_resumes_and_writes_all_files(tmp_path, short, shapes, monkeypatch):
     monkeypatch.setattr(figure3, "Reconstruction", refuse)
     done = plan(short, tmp_path)
     assert not done.todo
-    figure3.run(done, shapes=shapes)
-    paths = {path.suffix: path for path in figure3.write(tmp_path, short, shapes)}
+    figure3.run(done)
+    paths = {path.suffix: path for path in write(tmp_path, short, tmp_path)}
     assert image.imread(paths[".png"]).shape[2] == 4
     svg = ElementTree.parse(paths[".svg"])
     texts = [text for text in svg.getroot().itertext() if text.strip()]
@@ -52,17 +53,17 @@ def test_run_resumes_and_writes_all_files(tmp_path, short, shapes, monkeypatch):
     assert len(paths[".csv"].read_text().splitlines()) == 1 + 2 * 10
 
 
-def test_write_marks_missing_results(tmp_path, short, shapes):
+def test_write_marks_missing_results(tmp_path, short, small):
     part = plan(short, tmp_path, datasets=["ring"], systems=["SAGPool"], seeds=1)
-    figure3.run(part, shapes=shapes)
-    paths = {path.suffix: path for path in figure3.write(tmp_path, short, shapes)}
+    figure3.run(part)
+    paths = {path.suffix: path for path in write(tmp_path, short, tmp_path)}
     line = next(text for text in paths[".md"].read_text().splitlines() if "SAGPool" in text)
     assert line.count("missing") == 2
     assert " * " in line
     assert "missing" in "".join(ElementTree.parse(paths[".svg"]).getroot().itertext())
 
 
-def test_write_twice_is_equal(tmp_path, short, shapes):
-    figure3.run(plan(short, tmp_path, systems=["TopKPool"]), shapes=shapes)
-    once = [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]
-    assert once == [path.read_bytes() for path in figure3.write(tmp_path, short, shapes)]
+def test_write_twice_is_equal(tmp_path, short, small):
+    figure3.run(plan(short, tmp_path, systems=["TopKPool"]))
+    once = [path.read_bytes() for path in write(tmp_path, short, tmp_path)]
+    assert once == [path.read_bytes() for path in write(tmp_path, short, tmp_path)]

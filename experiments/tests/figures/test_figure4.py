@@ -14,6 +14,7 @@ from sepool_experiments.figures import figure4
 from sepool_experiments.figures.clusters import forest_labels, learn_clusters, tree_clusters
 from sepool_experiments.figures.journal import read_rows
 from sepool_experiments.figures.molecules import Molecule, layout
+from sepool_experiments.figures.run import write
 from sepool_experiments.protocols.figures import FIGURE4
 
 
@@ -36,7 +37,7 @@ def test_run_resumes_and_writes_all_files(tmp_path, data, figure, monkeypatch):
     assert (one["whole"], one["clusters"], one["whole_by_chance"]) == (1, 1, 1)
     monkeypatch.setattr(figure4, "learn_clusters", None)
     figure4.run(Plan.of(figure, units, tmp_path), data)
-    paths = {path.suffix: path for path in figure4.write(tmp_path, figure, data)}
+    paths = {path.suffix: path for path in write(tmp_path, figure, data)}
     assert image.imread(paths[".png"]).shape[2] == 4
     words = "".join(ElementTree.parse(paths[".svg"]).getroot().itertext())
     assert "MinCutPool" in words

@@ -33,7 +33,7 @@ def test_replicated_graph_has_equal_blocks(graph):
     assert torch.equal(dense[:16, :16], dense[16:32, 16:32])
 
 
-@pytest.mark.parametrize("name", POOLINGS)
+@pytest.mark.parametrize("name", [name for name in POOLINGS if name != "SEP"])
 def test_pooling_returns_all_rows(name, graph, x):
     pool = POOLINGS[name](WIDTH, 16, REPLICAS)
     back = pool(x, graph)

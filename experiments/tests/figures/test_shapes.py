@@ -18,15 +18,6 @@ def test_ring_and_grid_have_equal_edge_lengths():
     assert np.allclose(lengths, 1 / 29, atol=1e-6)
 
 
-def test_pick_level_keeps_a_quarter():
-    pick = pick_level(ring())
-    assert (pick.tree.height, pick.level, pick.clusters) == (4, 2, 50)
-    assert pick_level(ring(12)).clusters == 3
-    pick = pick_level(grid())
-    assert pick.level == 1
-    assert abs(pick.clusters / 900 - 0.25) < 0.02
-
-
 def test_pick_level_is_closest_of_all():
     shape = ring(37)
     pick = pick_level(shape)
@@ -43,13 +34,3 @@ def test_pick_level_random_has_sizes_of_best():
     sizes = [np.sort(pick.tree.cluster_sizes(pick.level)) for pick in (best, mixed)]
     assert np.array_equal(*sizes)
     assert mixed.tree.entropy > best.tree.entropy + 0.1
-
-
-def test_data_with_tree_has_hierarchy():
-    shape = ring(12)
-    pick = pick_level(shape)
-    data = shape.data(pick.tree)
-    levels = sepool.hierarchy(data)
-    assert levels.height == pick.tree.height
-    assert levels.num_clusters(pick.level) == pick.clusters
-    assert data.edge_index.shape == (2, 24)

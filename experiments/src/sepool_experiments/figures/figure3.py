@@ -13,26 +13,25 @@ from matplotlib.colors import hsv_to_rgb
 from numpy.typing import NDArray
 
 from sepool.viz.colours import GREY, INK, PALE
-from sepool.viz.drawing import new_figure, save_figure
+from sepool.viz.drawing import new_figure
 from sepool_experiments.backends.run import Plan, device_name
-from sepool_experiments.figures.figure3_table import errors_of, line_name, rows_of, table
-from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays, read_rows
-from sepool_experiments.figures.reconstruction import Rebuilt, Reconstruction
-from sepool_experiments.figures.shapes import SHAPES, Shape
+from sepool_experiments.figures.figure3_table import errors_of, line_name, rows_of
+from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays
+from sepool_experiments.figures.reconstruction import Reconstruction
+from sepool_experiments.figures.shapes import SHAPES, Pick, Shape
 from sepool_experiments.protocols.figures import Figure
+from sepool_experiments.protocols.units import Result
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.run_info import RunInfo
-from sepool_experiments.tables import MISSING, write_table
+from sepool_experiments.tables import MISSING
 
 MARGIN = 0.12  # around the original, relative to its width
-Shapes = dict[str, Shape]
 
 
 def run(
     plan: Plan,
     device: str = "cpu",
     log: Callable[[str], None] = print,
-    shapes: Shapes | None = None,
 ) -> None:
     """Train the missing units of a plan, and save every result at once."""
     groups = by_line(plan.todo)
@@ -41,48 +40,37 @@ def run(
         for number, units in enumerate(groups, 1):
             unit = units[0]
             log(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, seeds: {len(units)}")
-            shape = (shapes or {}).get(unit.dataset) or SHAPES[unit.dataset]()
-            for result in Reconstruction(units, plan.protocol, shape, device).rebuilt():
+            training = Reconstruction(units, plan.protocol, SHAPES[unit.dataset](), device)
+            for result, points in training.rebuilt():
                 if result.unit.seed == 0:
-                    keep_array(plan.out, plan.protocol, result.unit, result.points)
-                writer.add_measured(result.unit, measured(result))
-                log(f"  seed {result.unit.seed}: MSE {result.mse:.3g}, {result.epochs:,} epochs")
+                    keep_array(plan.out, plan.protocol, result.unit, points)
+                writer.add_measured(result.unit, measured(result, training.pick))
+                mse = f"{result.val_loss:.3g}"
+                log(f"  seed {result.unit.seed}: MSE {mse}, {result.epochs:,} epochs")
 
 
-def measured(result: Rebuilt) -> dict[str, Any]:
+def measured(result: Result, pick: Pick | None) -> dict[str, Any]:
     """Return the measured values of a row."""
+    mse = result.val_loss
     row: dict[str, Any] = {
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
-        "mse": float(f"{result.mse:.6g}") if np.isfinite(result.mse) else None,
+        "mse": float(f"{mse:.6g}") if np.isfinite(mse) else None,
         "seconds": round(result.seconds, 3),
     }
-    if result.pick is not None:
-        tree, level = result.pick
-        row.update(height=tree.height, level=level, clusters=result.pick.clusters)
+    if pick is not None:
+        row.update(height=pick.tree.height, level=pick.level, clusters=pick.clusters)
     return row
 
 
-def write(out: Path, figure: Figure, shapes: Shapes | None = None) -> list[Path]:
-    """Write the table and draw the picture, from the rows and their arrays."""
-    rows = read_rows(out, figure)
-    folder = out / figure.name
-    paths = write_table(table(figure, rows), folder)
-    drawn = draw(out, figure, rows, shapes)
-    for suffix in (".png", ".svg"):
-        paths.append(folder / f"{figure.name}{suffix}")
-        save_figure(drawn, paths[-1])
-    return paths
-
-
-def draw(out: Path, figure: Figure, rows: Sequence[Row], shapes: Shapes | None = None) -> Any:
+def draw(out: Path, figure: Figure, rows: Sequence[Row]) -> Any:
     """Draw the original and the reconstructions of seed 0, with the mean error over seeds."""
     graphs = figure.datasets
     drawn = new_figure(1.75 * (1 + len(figure.systems)), 2.0 * len(graphs) + 0.2)
     axes = drawn.subplots(len(graphs), 1 + len(figure.systems), squeeze=False)
     drawn.subplots_adjust(left=0.01, right=0.99, bottom=0.06, top=0.93, wspace=0.06, hspace=0.12)
     for graph, line in zip(graphs, axes, strict=True):
-        shape = (shapes or {}).get(graph) or SHAPES[graph]()
+        shape = SHAPES[graph]()
         points = kept_arrays(out, figure, graph)
         panel(line[0], shape, shape.points)
         for axis, system in zip(line[1:], figure.systems, strict=True):

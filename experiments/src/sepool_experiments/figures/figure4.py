@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.viz.colours import INK
-from sepool.viz.drawing import new_figure, save_figure
+from sepool.viz.drawing import new_figure
 from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.data.graphs import GraphSet, load_graphs
 from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters
-from sepool_experiments.figures.figure4_table import line_name, mean_of, table
-from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays, read_rows
+from sepool_experiments.figures.figure4_table import line_name, mean_of
+from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays
 from sepool_experiments.figures.molecules import (
     Molecule,
     RingCount,
@@ -28,7 +28,7 @@ from sepool_experiments.protocols.figures import ONE_CLUSTER, TREE_SYSTEM, Figur
 from sepool_experiments.protocols.units import Unit
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.run_info import RunInfo
-from sepool_experiments.tables import MISSING, write_table
+from sepool_experiments.tables import MISSING
 
 SHOWN = (2, 3, 4)  # numbers of rings of the drawn molecules
 DRAWS = 20
@@ -90,18 +90,6 @@ def split(molecules: Sequence[Molecule], values: NDArray[Any]) -> list[NDArray[A
     return np.split(values, np.cumsum([molecule.atoms for molecule in molecules])[:-1])
 
 
-def write(out: Path, figure: Figure, root: Path) -> list[Path]:
-    """Write the table and draw the picture, from the rows and their arrays."""
-    rows = read_rows(out, figure)
-    folder = out / figure.name
-    paths = write_table(table(figure, rows), folder)
-    drawn = draw(out, figure, rows, load_graphs(root, figure.datasets[0]))
-    for suffix in (".png", ".svg"):
-        paths.append(folder / f"{figure.name}{suffix}")
-        save_figure(drawn, paths[-1])
-    return paths
-
-
 def chosen(molecules: Sequence[Molecule]) -> list[int]:
     """Return the molecules to draw: for each number of rings, the first of median size."""
     indices = []
@@ -113,9 +101,10 @@ def chosen(molecules: Sequence[Molecule]) -> list[int]:
     return indices
 
 
-def draw(out: Path, figure: Figure, rows: Sequence[Row], graphs: GraphSet) -> Any:
+def draw(out: Path, figure: Figure, rows: Sequence[Row], root: Path) -> Any:
     """Draw some molecules coloured by cluster, one column a method, with the share of rings."""
     (name,) = figure.datasets
+    graphs = load_graphs(root, name)
     molecules = molecules_of(graphs)
     assert graphs.labels is not None
     letters = split(molecules, graphs.labels)

@@ -26,6 +26,7 @@ from sepool_experiments.models.graphs.topkpool import along
 from sepool_experiments.models.parts.dense import TINY, crowding
 from sepool_experiments.models.parts.neighbourhoods import Fitness, look_around
 from sepool_experiments.models.parts.selection import gate, top_nodes
+from sepool_experiments.protocols.figures import TREE_SYSTEM
 
 
 @dataclass
@@ -40,6 +41,7 @@ class ReplicatedGraph:
         degree: number of neighbours of every node.
         ptr: first node of every replica.
         replica: replica of every node.
+        clusters: assignment of the nodes of one graph to clusters of a tree, if there is one.
     """
 
     x: Tensor
@@ -49,6 +51,7 @@ class ReplicatedGraph:
     degree: Tensor
     ptr: Tensor
     replica: Tensor
+    clusters: Tensor
 
     @classmethod
     def of(cls, data: Data, replicas: int) -> ReplicatedGraph:
@@ -69,6 +72,7 @@ class ReplicatedGraph:
             a.weighted(off_diagonal).degree().unsqueeze(1),
             torch.arange(replicas + 1, device=ids.device) * nodes,
             numbers.repeat_interleave(nodes),
+            torch.nn.functional.one_hot(data.labels).to(data.x.dtype),
         )
 
     def by_replica(self, x: Tensor) -> Tensor:
@@ -134,6 +138,18 @@ class AdaptiveStructure(PoolUnpool):
         x, _, fit = look_around(self.fitness, x, graph.unweighted)
         mask = top_nodes(fit, None, graph.ptr, graph.replica).nodes
         return x * (fit.sigmoid() * mask).unsqueeze(1)
+
+
+class Tree(PoolUnpool):
+    """SEP to a level of a coding tree, and SEP-U back."""
+
+    def make(self) -> None:
+        """Create no layers."""
+
+    def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
+        """Return ``S S^T X``."""
+        s = graph.clusters
+        return (s @ (s.T @ graph.by_replica(x))).flatten(0, 1)
 
 
 class SoftClusters(PoolUnpool, ABC):
@@ -209,4 +225,5 @@ POOLINGS: dict[str, type[PoolUnpool]] = {
     "ASAP": AdaptiveStructure,
     "DiffPool": Diff,
     "MinCutPool": MinCut,
+    TREE_SYSTEM: Tree,
 }

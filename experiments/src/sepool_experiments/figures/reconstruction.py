@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch_geometric.data import Data
 
 from sepool_experiments.engine.full_batch import FullBatchDescent
-from sepool_experiments.figures.autoencoder import LAYERS, SEPAutoencoder
-from sepool_experiments.figures.poolings import POOLINGS, PoolUnpool, ReplicatedGraph
-from sepool_experiments.figures.shapes import Pick, Shape, pick_level
+from sepool_experiments.figures.poolings import POOLINGS, ReplicatedGraph
+from sepool_experiments.figures.shapes import Shape, pick_level
 from sepool_experiments.layers.convs import GCN
 from sepool_experiments.layers.linear import Linear
 from sepool_experiments.protocols.figures import MSE_ALONE, TREE_SYSTEM
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
+LAYERS, WIDTH = 2, 2  # convolutions on each side of the pooling; coordinates
+
 
 class Autoencoder(nn.Module):
-    """`SEPAutoencoder` with another pooling.
+    """Reconstruction of node features after pooling (Wu et al., ICML 2022, Section 4.1).
 
     Two convolutions, pooling and unpooling, two convolutions, and a linear layer.
     """
 
     def __init__(
-        self,
-        in_channels: int,
-        hidden: int,
-        pool: Callable[[int, int, int], PoolUnpool],
-        nodes: int,
-        replicas: int,
-        losses: bool = True,
+        self, system: str, hidden: int, nodes: int, replicas: int, losses: bool = True
     ) -> None:
         super().__init__()
         self.replicas, self.losses = replicas, losses
-        widths = [in_channels] + [hidden] * (2 * LAYERS - 1)
+        widths = [WIDTH] + [hidden] * (2 * LAYERS - 1)
         self.convs = nn.ModuleList(GCN(width, hidden, replicas=replicas) for width in widths)
-        self.pool = pool(hidden, nodes, replicas)
-        self.last = Linear(hidden, in_channels, replicas=replicas)
+        self.pool = POOLINGS[system](hidden, nodes, replicas)
+        self.last = Linear(hidden, WIDTH, replicas=replicas)
 
     @property
     def auxiliary(self) -> Tensor | None:
         """Auxiliary loss of the last call, one value a replica, or None."""
         return self.pool.auxiliary if self.losses else None
-
-    def prepare(self, data: Data) -> ReplicatedGraph:
-        """Return the inputs of all training steps."""
-        return ReplicatedGraph.of(data, self.replicas)
 
     def forward(self, graph: ReplicatedGraph) -> Tensor:
         """Reconstruct the features, ``(N, R, width)``."""
@@ -64,15 +53,6 @@ class Autoencoder(nn.Module):
         for conv in self.convs[LAYERS:]:
             x = conv(x, graph.operator).relu()
         return graph.by_replica(self.last(x)).transpose(0, 1)
-
-
-def make_autoencoder(
-    system: str, hidden: int, nodes: int, replicas: int, pick: Pick | None, losses: bool = True
-) -> nn.Module:
-    """Return the autoencoder of a system; ``pick`` is the tree and level of SEP."""
-    if pick is not None:
-        return SEPAutoencoder(2, hidden, pick.level, replicas)
-    return Autoencoder(2, hidden, POOLINGS[system], nodes, replicas, losses)
 
 
 @dataclass(frozen=True)
@@ -87,19 +67,6 @@ class NoSplit:
         return self
 
 
-@dataclass(frozen=True, eq=False)
-class Rebuilt:
-    """Outcome of one training."""
-
-    unit: Unit
-    epochs: int
-    best_epoch: int
-    mse: float
-    seconds: float
-    points: NDArray[np.float32]
-    pick: Pick | None
-
-
 class Reconstruction(FullBatchDescent):
     """Trainings of units that differ in the seed alone."""
 
@@ -108,26 +75,21 @@ class Reconstruction(FullBatchDescent):
     ) -> None:
         first = units[0]
         self.pick = pick_level(shape, first.tree) if first.system == TREE_SYSTEM else None
-        tree = None if self.pick is None else self.pick.tree
-        self.data = shape.data(tree).to(device)
+        labels = None if self.pick is None else self.pick.tree.labels(self.pick.level)
+        self.data = shape.data(labels).to(device)
         self.points: dict[int, NDArray[np.float32]] = {}
         empty = torch.empty(0, device=device)
 
         def build(replicas: int) -> nn.Module:
-            losses = MSE_ALONE not in first.config.extra
-            hidden, nodes = first.config.hidden, len(shape.points)
-            return make_autoencoder(first.system, hidden, nodes, replicas, self.pick, losses)
+            losses, nodes = MSE_ALONE not in first.config.extra, len(shape.points)
+            return Autoencoder(first.system, first.config.hidden, nodes, replicas, losses)
 
         super().__init__(units, protocol, NoSplit(empty, empty), build, device)
 
-    def rebuilt(self) -> Iterator[Rebuilt]:
-        """Train all replicas, and yield an outcome when a replica stops."""
+    def rebuilt(self) -> Iterator[tuple[Result, NDArray[np.float32]]]:
+        """Train all replicas; yield a result, its loss the error, and points as a replica stops."""
         for result in self.run():
-            unit = result.unit
-            yield Rebuilt(
-                *(unit, result.epochs, result.best_epoch, result.val_loss, result.seconds),
-                *(self.points.pop(unit.seed), self.pick),
-            )
+            yield result, self.points.pop(result.unit.seed)
 
     def step(self) -> None:
         """Train one epoch, and keep the weights of the lowest error so far."""
@@ -135,7 +97,7 @@ class Reconstruction(FullBatchDescent):
         error = self._errors(self.model(self.graph))
         with torch.no_grad():
             self._track_best(self.steps, error.detach(), torch.zeros_like(error))
-        auxiliary = getattr(self.model, "auxiliary", None)
+        auxiliary = self.model.auxiliary
         self._end_step(error if auxiliary is None else error + auxiliary)
 
     def evaluate(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -162,4 +124,4 @@ class Reconstruction(FullBatchDescent):
 
     def _place_model(self) -> None:
         super()._place_model()
-        self.graph: Any = self.model.prepare(self.data)
+        self.graph = ReplicatedGraph.of(self.data, len(self.units))

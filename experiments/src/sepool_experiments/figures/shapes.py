@@ -13,7 +13,6 @@ from torch_geometric.data import Data
 
 from sepool.build import coding_tree
 from sepool.graph.graph import as_graph
-from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
 from sepool.tree import CodingTree
 from sepool_experiments.models.graphs.model import RATIO
 
@@ -28,19 +27,17 @@ class Shape:
     points: NDArray[np.float32]
     edges: NDArray[np.int64]
 
-    def data(self, tree: CodingTree | None = None) -> Data:
-        """Return a PyG ``Data`` with edges in both directions, sorted by row, and a tree."""
+    def data(self, labels: NDArray[np.integer] | None = None) -> Data:
+        """Return a PyG ``Data`` with edges in both directions, sorted by row, and clusters."""
         both = np.concatenate([self.edges, self.edges[:, ::-1]])
-        row, col = both[np.lexsort((both[:, 1], both[:, 0]))].T
-        data = Data(
+        ordered = both[np.lexsort((both[:, 1], both[:, 0]))].T
+        if labels is None:
+            labels = np.zeros(len(self.points), np.int64)
+        return Data(
             x=torch.from_numpy(self.points),
-            edge_index=torch.from_numpy(np.stack([row, col])),
+            edge_index=torch.from_numpy(ordered.copy()),
+            labels=torch.from_numpy(labels.astype(np.int64)),
         )
-        if tree is not None:
-            forest = Forest(np.array([tree.counts]), tree.parent)
-            blocks = pack_blocks(forest, EdgeBlocks(np.array([len(row)]), row, col))
-            (data.tree,) = blocks.tensors()
-        return data
 
 
 def ring(nodes: int = 200) -> Shape:
