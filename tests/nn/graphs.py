@@ -113,6 +113,5 @@ def dense_assignment(levels, level: int) -> Tensor:
     return torch.nn.functional.one_hot(levels.assignment(level), clusters).t().double()
 
 
-def gradients(loss: Tensor, *inputs: Tensor) -> list[Tensor]:
-    found = torch.autograd.grad(loss, inputs, allow_unused=True)
-    return [torch.zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)]
+def gradients(loss: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)

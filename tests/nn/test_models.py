@@ -7,9 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric.nn")
 
-from tests.nn.graphs import random_batch  # noqa: E402
+from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
 
 from sepool.nn import SEPG, SEPN, SEPAutoencoder  # noqa: E402
+from sepool.nn.convs import CONVS  # noqa: E402
 
 
 @pytest.mark.parametrize(("model", "share"), [(SEPG, 0.1), (SEPN, 0.75), (SEPAutoencoder, 0.6)])
@@ -37,6 +39,31 @@ def test_a_batch_is_its_graphs(model):
     batch, net = random_batch(1), model(5, 8, 3).eval()
     alone = torch.cat([net(data) for data in batch.to_data_list()])
     torch.testing.assert_close(net(batch), alone, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        *((SEPG, {"conv": c, "reduce": r}) for c in CONVS for r in ("sum", "mean", "max")),
+        (SEPN, {}),
+    ],
+    ids=str,
+)
+def test_node_order_does_not_matter(model, options):
+    """Proposition 2: nodes and tree renumbered together; logits of nodes move along."""
+    torch.manual_seed(0)
+    net = model(5, 8, 2, **options).eval()
+    for seed in range(3):
+        [graph] = add_trees([random_graph(14, seed)], [(14, 6, 3, 1)], seed=seed)
+        order = torch.randperm(14)
+        place = order.argsort()
+        tree = graph.tree.clone()
+        head = 4 + 2 * 3
+        tree[head : head + 14] = place[tree[head : head + 14].long()].int()
+        tree[1] = 1  # symmetric, but no longer row by row
+        other = Data(x=graph.x[order], edge_index=place[graph.edge_index], tree=tree)
+        wanted = net(graph) if model is SEPG else net(graph)[order]
+        torch.testing.assert_close(net(other), wanted, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,6 @@ def test_pooled_adjacency(options, seed):
         x = weighted.x
 
 
-def test_float32_is_within_a_millionth():
-    batch = random_batch(5, num_graphs=16)
-    levels = hierarchy(batch)
-    wanted = dense_assignment(levels, 1) @ batch.x.double()
-    assert (SEPooling()(batch.x, levels, 1).x - wanted).abs().max() < 1e-6
-
-
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
 def test_unpooling(reduce):
     levels = hierarchy(random_batch(1))
@@ -97,19 +90,6 @@ def test_unpooling(reduce):
         torch.testing.assert_close(
             torch.autograd.grad(found, x, cotangent), torch.autograd.grad(wanted, x, cotangent)
         )
-
-
-@pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
-def test_tables_as_rows(reduce):
-    """What holds for rows holds for one table a node: one column block a replica."""
-    levels = hierarchy(random_batch(4))
-    x = torch.randn(levels.num_clusters(0), 3, 5)
-    layer = SEPooling(reduce)
-    alone = [layer(x[:, r].contiguous(), levels, 1).x for r in range(3)]
-    torch.testing.assert_close(layer(x, levels, 1).x, torch.stack(alone, 1))
-    if reduce != "max":
-        up, p = SEPUnpooling(reduce), torch.stack(alone, 1)
-        torch.testing.assert_close(up(p, levels, 1)[:, 1], up(alone[1], levels, 1))
 
 
 def test_members_that_share_the_maximum_share_the_gradient():

@@ -52,11 +52,12 @@ def test_pooling_of_sorted_rows_needs_no_order(function):
     assert torch.equal(function(sorted_x, PTR, assignment), function(x, *MEMBERS))
 
 
-def test_pool_max_of_an_empty_cluster_is_zero():
-    x = doubles(6, 3)
+@pytest.mark.parametrize("shape", SHAPES[1:], ids=str)
+def test_pool_max_of_an_empty_cluster_is_zero(shape):
+    x = doubles(*shape)
     out = pool_max(x, *MEMBERS)
     wanted = torch.stack(
-        [x[i == ASSIGNMENT].amax(0) if i != 1 else torch.zeros(3) for i in range(4)]
+        [x[i == ASSIGNMENT].amax(0) if i != 1 else torch.zeros(shape[1:]) for i in range(4)]
     )
     torch.testing.assert_close(out, wanted)
 

@@ -59,13 +59,6 @@ def test_cache_second_call_builds_nothing(tmp_path, builds):
     assert only_file(tmp_path / "trees").suffix == ".npz"
 
 
-def test_cache_one_graph_builds_once(tmp_path, builds):
-    graph = molecules(1)[0]
-    add = AddCodingTree(3, cache=tmp_path)
-    assert same_data(add(graph), add(graph))
-    assert builds == [1]
-
-
 @pytest.mark.parametrize(
     "options",
     [

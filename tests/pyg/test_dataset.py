@@ -16,9 +16,8 @@ from hypothesis import strategies as st  # noqa: E402
 from tests import shapes  # noqa: E402
 from tests.pyg_graphs import as_data, data, degenerate_graphs, molecules, same_data  # noqa: E402
 from torch_geometric.data import Data, InMemoryDataset  # noqa: E402
-from torch_geometric.loader import DataLoader  # noqa: E402
 
-from sepool import AddCodingTree, hierarchy, load_graphs, save_graphs  # noqa: E402
+from sepool import AddCodingTree, load_graphs, save_graphs  # noqa: E402
 from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
 from sepool.pyg.dataset import FORMAT, VERSION  # noqa: E402
 
@@ -102,12 +101,6 @@ def test_load_graphs_dataset_and_subset_are_equal(tmp_path):
     assert_same_after(tmp_path / "graphs.npz", dataset[[4, 2, 2]])
     assert_same_after(tmp_path / "graphs.npz", loaded[:3])
     assert_same_after(tmp_path / "graphs.npz", dataset[[4]])
-
-
-def test_load_graphs_stock_loader_batches_them(tmp_path):
-    save_graphs(tmp_path / "graphs.npz", AddCodingTree(3).apply_all(molecules(8)))
-    for batch in DataLoader(load_graphs(tmp_path / "graphs.npz"), batch_size=4):
-        assert hierarchy(batch).num_graphs == 4
 
 
 def test_load_graphs_file_of_0_1_0_is_read():
@@ -194,12 +187,6 @@ def test_save_graphs_own_batching_raises(tmp_path):
     for given_graphs in (graphs, molecules(1) + graphs, dataset):
         with pytest.raises(TypeError, match="Pair has its own __inc__"):
             save_graphs(tmp_path / "graphs.npz", given_graphs)
-
-
-def test_save_graphs_edge_out_of_range_raises(tmp_path):
-    graph = Data(edge_index=torch.tensor([[0, 2], [2, 0]]), num_nodes=2)
-    with pytest.raises(ValueError, match="an edge leaves its graph"):
-        save_graphs(tmp_path / "graphs.npz", [graph, graph])
 
 
 def test_save_graphs_trees_of_other_graphs_raises(tmp_path):

@@ -119,10 +119,6 @@ def test_edge_layout_batch_has_the_least():
 # The stock loader
 
 
-def trees_of(batch) -> list[list[int]]:
-    return [graph.tree.tolist() for graph in batch.to_data_list()]
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_loader_batches_equal_dense_formulas(workers):
     graphs = with_trees(molecules(50))
@@ -133,25 +129,6 @@ def test_loader_batches_equal_dense_formulas(workers):
         assert torch.bincount(batch.tree_batch).tolist() == batch.tree_ptr.diff().tolist()
         graphs_of_batches += batch.to_data_list()
     assert all(map(same_data, graphs_of_batches, graphs))
-
-
-def test_batch_to_data_list_restores_trees():
-    graphs = with_trees(molecules(9))
-    batch = Batch.from_data_list(graphs)
-    assert all(same_data(batch[i], graph) for i, graph in enumerate(graphs))
-    assert trees_of(Batch.from_data_list(batch[[3, 1]])) == [
-        graphs[3].tree.tolist(),
-        graphs[1].tree.tolist(),
-    ]
-
-
-def test_hierarchy_does_not_depend_on_the_batch():
-    graphs = with_trees(molecules(8))
-    both = Batch.from_data_list([graphs[5], graphs[2]])
-    levels, alone = hierarchy(both), hierarchy(graphs[5])
-    for level in range(1, 4):
-        count = alone.num_clusters(level - 1)
-        assert torch.equal(levels.assignment(level)[:count], alone.assignment(level))
 
 
 def test_loader_excluded_keys_are_absent():
@@ -181,12 +158,6 @@ def test_hierarchy_copied_or_pickled_is_equal(duplicate):
         for level in (1, 2, 3):
             assert torch.equal(other.assignment(level), levels.assignment(level))
             assert torch.equal(other.weights[level - 1], levels.weights[level - 1])
-
-
-def test_hierarchy_graphs_without_features_are_consistent():
-    edges = torch.tensor([[0, 1], [1, 0]])
-    batch = Batch.from_data_list(with_trees([Data(edge_index=edges, num_nodes=3)] * 2, height=2))
-    assert_consistent(batch)
 
 
 def test_in_memory_dataset_saved_trees_are_loaded(tmp_path):

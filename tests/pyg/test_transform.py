@@ -239,12 +239,6 @@ def test_call_directed_weights_need_symmetrise():
     ("options", "error", "message"),
     [
         ({"height": 0}, ValueError, "height must be 1 to 64, got 0"),
-        ({"height": 65}, ValueError, "height must be 1 to 64, got 65"),
-        ({"height": 2.5}, TypeError, "height must be a whole number"),
-        ({"height": "3"}, TypeError, "height must be a whole number"),
-        ({"method": "fastest"}, ValueError, "best, fast, paper, got 'fastest'"),
-        ({"seed": -1}, ValueError, "seed must be 0 to"),
-        ({"num_threads": 0}, ValueError, "num_threads must be 1 to"),
         ({"edge_weight": 3}, TypeError, "the name of an attribute or a function, got 3"),
         ({"edge_weight": functools.partial(cosine, object())}, TypeError, "define it with def"),
     ],
