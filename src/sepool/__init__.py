@@ -32,19 +32,6 @@ if TYPE_CHECKING:
     from sepool.tree_batch import TreeBatch as TreeBatch
 
 __version__ = "0.2.0"
-__all__ = [
-    "CodingTree",
-    "Graph",
-    "GraphBatch",
-    "TreeBatch",
-    "TreeFormatError",
-    "as_graph",
-    "as_graph_batch",
-    "coding_tree",
-    "coding_trees",
-    "one_dimensional_entropy",
-    "structural_entropy",
-]
 
 # Public names and their modules, imported on first use; `nn` and `viz` are modules themselves.
 _MODULES = {
@@ -75,6 +62,7 @@ _OPTIONAL = {
     "nn": ("torch", "torch_geometric"),
     "viz": ("viz", "matplotlib"),
 }
+__all__ = [name for name in _MODULES if name not in _OPTIONAL]
 
 
 def __getattr__(name: str) -> Any:
