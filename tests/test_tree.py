@@ -86,6 +86,7 @@ def test_to_networkx_is_an_arborescence_with_attributes(tree):
         "entropy": pytest.approx(1 / 14),
     }
     assert digraph.nodes[0, 4]["name"] == 4
+    assert replace(tree, names=tuple("abcdef")).to_networkx().nodes[0, 4]["name"] == "e"
     assert sum(bits for _, bits in digraph.nodes(data="entropy")) == pytest.approx(tree.entropy)
 
 
