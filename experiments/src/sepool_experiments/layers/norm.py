@@ -63,7 +63,6 @@ class NodeNorm(_Norm):
     Args:
         width: number of features.
         replicas: number of replicas, whose nodes are equal parts of the rows; None for one.
-        relu: apply ReLU to the result.
 
     Example:
         >>> norm = NodeNorm(1)
@@ -71,20 +70,6 @@ class NodeNorm(_Norm):
         >>> norm(x, weight)[:2].detach().round().flatten().tolist()
         [-1.0, 1.0]
     """
-
-    def __init__(self, width: int, replicas: int | None = None, relu: bool = False) -> None:
-        super().__init__(width, replicas)
-        self.relu = relu
-
-    def by_replica(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return weight, bias, mean and variance, one row a replica."""
-        width = self.weight.size(-1)
-        weight, bias = self.weight.view(-1, width), self.bias.view(-1, width)
-        return weight, bias, self.mean.view(-1, width), self.var.view(-1, width)
-
-    def has_kernel(self, x: Tensor) -> bool:
-        """Return True if the kernels normalise; they are for training."""
-        return self.training and use_kernel("norm", x)
 
     def forward(self, x: Tensor, row_weight: Tensor | None = None) -> Tensor:
         """Normalise by the batch in training, by running statistics otherwise.
@@ -95,11 +80,12 @@ class NodeNorm(_Norm):
         """
         width, padded = x.size(1), row_weight is not None
         row_weight = x.new_ones(len(x)) if row_weight is None else row_weight
-        weight, bias, mean, var = self.by_replica()
-        if self.has_kernel(x):
-            out: Tensor = _Normalise.apply(  # type: ignore[no-untyped-call]
-                x, row_weight, weight, bias, mean, var, self.relu
-            )
+        weight, bias, mean, var = (
+            t.view(-1, width) for t in (self.weight, self.bias, self.mean, self.var)
+        )
+        if self.training and use_kernel("norm", x):
+            args = x, row_weight, weight, bias, mean, var
+            out: Tensor = _Normalise.apply(*args)  # type: ignore[no-untyped-call]
             return out
         dtype = torch.promote_types(x.dtype, torch.float32)  # sums in half precision overflow
         parts = x.view(len(weight), -1, width).to(dtype)
@@ -116,24 +102,21 @@ class NodeNorm(_Norm):
                 running_var.lerp_(unbiased.to(running_var.dtype), MOMENTUM)
         slope = (var + EPSILON).rsqrt() * weight.unsqueeze(1)
         out = ((parts - mean) * slope + bias.unsqueeze(1)).view_as(x).to(x.dtype)
-        if padded:
-            out = torch.where(row_weight.unsqueeze(1) > 0, out, 0)
-        return out.relu() if self.relu else out
+        return torch.where(row_weight.unsqueeze(1) > 0, out, 0) if padded else out
 
 
 class _Normalise(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, row_weight: Tensor, *args: Any) -> Tensor:
-        *state, ctx.relu = args
-        x, state = x.contiguous(), load("norm").State(*state, EPSILON, MOMENTUM)
+        x, state = x.contiguous(), load("norm").State(*args, EPSILON, MOMENTUM)
         out: Tensor
-        out, statistics = load("norm").normalise(x, row_weight, state, ctx.relu)
-        ctx.save_for_backward(x, row_weight, state.weight, state.bias, statistics)
+        out, statistics = load("norm").normalise(x, row_weight, state)
+        ctx.save_for_backward(row_weight, state.weight, statistics, x)
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, *rest = ctx.saved_tensors
-        x_grad, *weight_grads = load("norm").gradient(x, grad.contiguous(), *rest, ctx.relu)
-        return x_grad, None, *weight_grads, None, None, None
+        *rest, x = ctx.saved_tensors
+        x_grad, *weight_grads = load("norm").gradient(x, grad.contiguous(), *rest)
+        return x_grad, None, *weight_grads, None, None

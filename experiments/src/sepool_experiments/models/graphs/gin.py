@@ -25,9 +25,7 @@ class GIN(GraphModel):
         widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
         replicas = self.replicas
         self.convs = nn.ModuleList(convs.GIN(w, self.hidden, replicas=replicas) for w in widths)
-        self.norms = nn.ModuleList(
-            NodeNorm(self.hidden, replicas, relu=True) for _ in range(2 * LAYERS)
-        )
+        self.norms = nn.ModuleList(NodeNorm(self.hidden, replicas) for _ in range(2 * LAYERS))
         return LAYERS * self.hidden
 
     def embed(self, batch: ReplicaBatch) -> Tensor:
@@ -41,8 +39,8 @@ class GIN(GraphModel):
             if i or not batch.aggregated:
                 x, source = conv.aggregate(rows_at(x, source), batch.operators[0]), None
             x, source = apply(conv.first, x, batch, source=source), None
-            x = self.norms[2 * i](x, times)
-            hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times)
+            x = self.norms[2 * i](x, times).relu()
+            hidden = self.norms[2 * i + 1](apply(conv.second, x, batch), times).relu()
             found.append(self.read(hidden, batch))
             x = hidden
         return torch.cat(found, 1)
