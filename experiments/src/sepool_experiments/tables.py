@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ import pandas as pd
 from sepool.files.atomic import atomic_write
 
 MISSING = "missing"
-Record = dict[str, str | int | float | None]
+Record = dict[str, Any]  # what is missing is NaN
+Column = str | Callable[[Record], str]  # a key, or a function of the record
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,19 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     records: tuple[Record, ...]
 
+    @classmethod
+    def of(
+        cls, name: str, title: str, note: str, columns: Mapping[str, Column], records: list[Record]
+    ) -> Table:
+        """Build a table with a row a record."""
+        rows = tuple(
+            tuple(
+                show(record) if callable(show) else str(record[show]) for show in columns.values()
+            )
+            for record in records
+        )
+        return cls(name, title, note, tuple(columns), rows, tuple(records))
+
 
 def figure(mean: float, spread: float = np.nan, mark: str = "") -> str:
     """Format a mean and its spread.
@@ -56,11 +71,6 @@ def signed(difference: float) -> str:
     if np.isnan(difference):
         return MISSING
     return "0.00" if round(difference, 2) == 0 else f"{difference:+.2f}"
-
-
-def number(value: str | int | float | None) -> float:
-    """Return a value of a record as a float; NaN for None."""
-    return np.nan if value is None else float(value)
 
 
 def markdown(table: Table) -> str:

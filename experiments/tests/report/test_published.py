@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sepool_experiments.protocols.catalog import PROTOCOLS
-from sepool_experiments.report.published import Published, citation, published
+from sepool_experiments.report.published import Published, published
 
 
 def test_published_covers_graph_tables():
@@ -40,7 +40,3 @@ def test_published_missing_is_none():
     assert published("table1", "SEP-G", "ENZYMES") is None
     assert published("table1", "Mine", "MUTAG") is None
     assert published("table99", "SEP-G", "MUTAG") is None
-
-
-def test_citation_names_paper():
-    assert "Structural Entropy Guided Graph Hierarchical Pooling" in citation()

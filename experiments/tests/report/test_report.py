@@ -15,7 +15,7 @@ from sepool_experiments.protocols.figures import FIGURES
 from sepool_experiments.report.cells import cells, joined, own_rows, rivals
 from sepool_experiments.report.comparisons import paired_tests
 from sepool_experiments.report.published import published
-from sepool_experiments.report.report import Report, write_report
+from sepool_experiments.report.report import write_report
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.rows import Rows
 from sepool_experiments.results.run_info import RunInfo
@@ -140,11 +140,6 @@ def test_write_report_counts_rows_of_other_rules(results, tmp_path, protocol):
     assert "319 rows are left out" in write_report(results, tmp_path).text
 
 
-def test_write_report_has_datasets_beyond_paper(write, protocol, tmp_path):
-    results = write(protocol.units(["PTC_MR"], seeds=1))
-    assert "PTC_MR" in write_report(results, tmp_path, against_paper=True).text
-
-
 def test_write_report_twice_is_equal(results, tmp_path):
     for name in ("a", "b"):
         write_report(results, tmp_path / name, against_paper=True)
@@ -209,19 +204,6 @@ def test_write_report_only_rows_of_other_rules_raise(write, protocol, tmp_path):
     change_rules(results / "table1", "MUTAG")
     with pytest.raises(ValueError, match=r"its rows \(10 of table1\) have rules"):
         write_report(results, tmp_path / "out")
-
-
-def test_write_creates_folder(tmp_path):
-    Report(tmp_path / "new" / "folder").write()
-    assert (tmp_path / "new" / "folder" / "report.md").exists()
-
-
-def test_command_prints_page(results, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli.app, ["report", "--against", "paper"])
-    assert done.exit_code == 0, done.output
-    assert done.output.startswith("# Results\n")
-    assert (tmp_path / "report" / "report.md").exists()
 
 
 def test_command_json_has_tables(results, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.report.cells import Cell
 from sepool_experiments.report.stats import RULES
-from sepool_experiments.tables import MISSING, Record, Table, figure, number, signed
+from sepool_experiments.tables import MISSING, Record, Table, figure, signed
 
 REFERENCES = ("SEP-G", "SEP-N")  # compared with all other systems
 SHORT = 2.0  # percentage points
@@ -30,12 +30,10 @@ def accuracy_table(
         lines.append((str(line), *(_text(cell, rule) for cell in row)))
         earlier_names = {cell.line.name for cell in table_cells[: table_cells.index(row[0])]}
         if against_paper and any(c.published for c in row) and line.name not in earlier_names:
-            means = [number(f["published"]) for f in figures]
-            spreads = [number(f["published_std"]) for f in figures]
-            lines.append((f"{line.name}, published", *map(figure, means, spreads)))
-        if against_paper and not all(np.isnan(number(f["difference"])) for f in figures):
-            differences = (signed(number(f["difference"])) for f in figures)
-            lines.append((f"{line}, difference", *differences))
+            texts = (figure(f["published"], f["published_std"]) for f in figures)
+            lines.append((f"{line.name}, published", *texts))
+        if against_paper and not all(np.isnan(f["difference"]) for f in figures):
+            lines.append((f"{line}, difference", *(signed(f["difference"]) for f in figures)))
     return Table(
         name=f"{protocol.name}-{rule}",
         title=f"{protocol.title}: test accuracy in percent, {rule} selection",
@@ -90,24 +88,21 @@ def shortfall_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | 
     ]
     if not records:
         return None
-    short = [record for record in records if number(record["difference"]) < -SHORT]
-    short.sort(key=lambda record: number(record["difference"]))
-    return Table(
+    short = [record for record in records if record["difference"] < -SHORT]
+    return Table.of(
         name=f"{protocol.name}-short",
         title=f"{protocol.title}: baselines more than {SHORT:g} points under the published figure",
         note=(
             f"{len(short)} of {len(records)} cells, by the customary rule; the worst first. Where "
             "a baseline falls short, a comparison with it says less."
         ),
-        header=("dataset", "system", "measured", "published", "difference", "trainings"),
-        rows=tuple(_short_row(record) for record in short),
-        records=tuple(short),
+        columns={
+            "dataset": "dataset",
+            "system": "system",
+            "measured": lambda r: figure(r["mean"], r["std_over_seeds"]),
+            "published": lambda r: figure(r["published"], r["published_std"]),
+            "difference": lambda r: signed(r["difference"]),
+            "trainings": lambda r: f"{r['trainings']:,} of {r['trainings_expected']:,}",
+        },
+        records=sorted(short, key=lambda record: float(record["difference"])),
     )
-
-
-def _short_row(record: Record) -> tuple[str, ...]:
-    names = str(record["dataset"]), str(record["system"])
-    measured = figure(number(record["mean"]), number(record["std_over_seeds"]))
-    published = figure(number(record["published"]), number(record["published_std"]))
-    done = f"{record['trainings']:,} of {record['trainings_expected']:,}"
-    return *names, measured, published, signed(number(record["difference"])), done

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
 
 import numpy as np
-from scipy import stats
+import pandas as pd
 
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.report.accuracy import REFERENCES
 from sepool_experiments.report.cells import Cell, Line, matched
 from sepool_experiments.report.stats import compare, holm, rules_of
-from sepool_experiments.tables import MISSING, Record, Table, number, signed
+from sepool_experiments.tables import MISSING, Column, Record, Table, signed
 
 LEVEL = 0.05  # of significance, after correction
 VERDICTS = ("wins", "ties", "losses")
@@ -21,6 +23,12 @@ MATCHED = (
     "no configuration choose from the whole grid of each, where it was trained."
 )
 HOLM = "Holm: corrected for the number of comparisons by this rule."
+TEST_COLUMNS: dict[str, Column] = {
+    "difference": lambda test: f"{signed(test['difference'])} ± {test['error']:.2f}",
+    "pairs": "pairs",
+    "p": lambda test: f"{test['p']:.2g}",
+    "p (Holm)": lambda test: f"{test['p_holm']:.2g}",
+}
 
 
 def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record]:
@@ -41,7 +49,7 @@ def paired_tests(protocol: Protocol, table_cells: Sequence[Cell]) -> list[Record
 
 def with_holm(records: Sequence[Record]) -> list[Record]:
     """Add p-values corrected for the number of tests."""
-    corrected = holm([number(record["p"]) for record in records])
+    corrected = holm([record["p"] for record in records])
     return [record | {"p_holm": p} for record, p in zip(records, corrected, strict=True)]
 
 
@@ -55,7 +63,7 @@ def reference_line(table_cells: Sequence[Cell]) -> Line | None:
 
 def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
     """Return all paired tests, one a line."""
-    return Table(
+    return Table.of(
         name=f"{protocol.name}-tests",
         title=f"{protocol.title}: paired tests",
         note=(
@@ -63,23 +71,17 @@ def comparison_table(protocol: Protocol, tests: Sequence[Record]) -> Table:
             ", on differences over the same folds and seeds, averaged over seeds where there are "
             f"several folds. {MATCHED} {HOLM}"
         ),
-        header=("dataset", "first", "second", "rule", "difference", "pairs", "p", "p (Holm)"),
-        rows=tuple(row_of(record, "dataset", "first", "second", "rule") for record in tests),
-        records=tuple(tests),
+        columns={
+            **{name: name for name in ("dataset", "first", "second", "rule")},
+            **TEST_COLUMNS,
+        },
+        records=list(tests),
     )
 
 
 def names(tests: Sequence[Record]) -> str:
     """Return the names of the tests."""
-    return " or ".join(sorted({str(record["test"]) for record in tests}))
-
-
-def row_of(record: Record, *columns: str) -> tuple[str, ...]:
-    """Return a test as cells of a table, after these columns."""
-    texts = (str(record[name]) for name in columns)
-    p_values = (f"{number(record[name]):.2g}" for name in ("p", "p_holm"))
-    difference = f"{signed(number(record['difference']))} ± {number(record['error']):.2f}"
-    return *texts, difference, str(record["pairs"]), *p_values
+    return " or ".join(sorted({record["test"] for record in tests}))
 
 
 def verdict_table(
@@ -93,24 +95,23 @@ def verdict_table(
     sentences = []
     reference = reference_line(table_cells)
     own = {str(cell.line) for cell in table_cells if reference and cell.line.name == reference.name}
-    for rule in rules_of(protocol.folds):
-        others = [
-            record for record in tests if record["rule"] == rule and record["second"] not in own
-        ]
-        for second in dict.fromkeys(str(record["second"]) for record in others):
-            against = [record for record in others if record["second"] == second]
-            lists = {verdict: _datasets(against, verdict) for verdict in VERDICTS}
-            pair: Record = {"first": against[0]["first"], "second": second, "rule": rule}
-            counts: Record = {verdict: len(names) for verdict, names in lists.items()}
-            on: Record = {f"{verdict}_on": ", ".join(names) for verdict, names in lists.items()}
-            records.append({**pair, **counts, **on})
-        if others:
-            wins, ties, losses = (len(_datasets(others, verdict)) for verdict in VERDICTS)
-            sentences.append(
-                f"By the {rule} rule {others[0]['first']} wins {wins} of {len(others)} "
-                f"comparisons, ties {ties} and loses {losses}."
-            )
-    return Table(
+    others = [test for test in tests if test["second"] not in own]
+    for rule, of_rule in groupby(others, key=lambda test: str(test["rule"])):
+        against = list(of_rule)
+        first, counts = against[0]["first"], Counter(map(_verdict, against))
+        sentences.append(
+            f"By the {rule} rule {first} wins {counts['wins']} of {len(against)} comparisons, ties "
+            f"{counts['ties']} and loses {counts['losses']}."
+        )
+        for second in dict.fromkeys(test["second"] for test in against):
+            lists: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+            for test in against:
+                if test["second"] == second:
+                    lists[_verdict(test)].append(test["dataset"])
+            numbers = {verdict: len(datasets) for verdict, datasets in lists.items()}
+            on = {f"{verdict}_on": ", ".join(datasets) for verdict, datasets in lists.items()}
+            records.append({"first": first, "second": second, "rule": rule, **numbers, **on})
+    return Table.of(
         name=f"{protocol.name}-verdicts",
         title=f"{protocol.title}: who wins where",
         note=(
@@ -118,25 +119,21 @@ def verdict_table(
             f"{LEVEL:g}, anything else a tie: no difference was shown, which is not the same as "
             "none."
         ),
-        header=("against", "rule", "wins", "ties", "losses", "wins on", "ties on", "loses on"),
-        rows=tuple(_verdict_row(record) for record in records),
-        records=tuple(records),
+        columns={
+            **{"against": "second", "rule": "rule"},
+            **{verdict: verdict for verdict in VERDICTS},
+            "wins on": lambda record: record["wins_on"] or "none",
+            "ties on": lambda record: record["ties_on"] or "none",
+            "loses on": lambda record: record["losses_on"] or "none",
+        },
+        records=records,
     )
 
 
-def _datasets(tests: Sequence[Record], verdict: str) -> list[str]:
-    return [str(record["dataset"]) for record in tests if _verdict(record) == verdict]
-
-
 def _verdict(test: Record) -> str:
-    if number(test["p_holm"]) >= LEVEL:
+    if test["p_holm"] >= LEVEL:
         return "ties"
-    return "wins" if number(test["difference"]) > 0 else "losses"
-
-
-def _verdict_row(record: Record) -> tuple[str, ...]:
-    columns = ("second", "rule", "wins", "ties", "losses", "wins_on", "ties_on", "losses_on")
-    return tuple(str(record[name]) or "none" for name in columns)
+    return "wins" if test["difference"] > 0 else "losses"
 
 
 def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | None:
@@ -145,67 +142,50 @@ def ranking_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table | No
     A system with several trees has the rank of the first with results. None with fewer than two
     systems, or in a table not by systems.
     """
-    lines = _first_lines(table_cells)
-    if protocol.rows_by != "system" or len(lines) < 2:
+    first: dict[str, Line] = {}
+    for cell in table_cells:
+        if cell.selected["customary"] is not None:
+            first.setdefault(cell.line.name, cell.line)
+    if protocol.rows_by != "system" or len(first) < 2:
         return None
     rules = rules_of(protocol.folds)
-    by_rule = {rule: _ranks(lines, table_cells, rule) for rule in rules}
-    shown = sorted(by_rule["customary"], key=_rank_key)
-    means = {(r["system"], r["rule"]): r["mean_rank"] for part in by_rule.values() for r in part}
-    datasets = [name for name in shown[0] if name in {cell.dataset for cell in table_cells}]
-    common = [name for name in datasets if all(record[name] is not None for record in shown)]
+    by_rule = {rule: _ranks(list(first.values()), table_cells, rule) for rule in rules}
+    ranks = by_rule["customary"].sort_values(["mean_rank", "system"])
+    by_rule["customary"] = ranks
+    means = {rule: frame.set_index("system")["mean_rank"] for rule, frame in by_rule.items()}
+    datasets = list(ranks.columns[4:])
+    common = [name for name in datasets if ranks[name].notna().all()]
     rows = []
-    for record in shown:
-        over = (_rank(means[record["system"], rule]) for rule in rules)
-        rows.append((str(record["system"]), *over, *(_rank(record[name]) for name in datasets)))
+    for _, row in ranks.iterrows():
+        over = (_rank(means[rule][row["system"]]) for rule in rules)
+        rows.append((row["system"], *over, *(_rank(row[name]) for name in datasets)))
     return Table(
         name=f"{protocol.name}-ranks",
         title=f"{protocol.title}: ranks",
         note=(
-            f"1 is the highest mean test accuracy of the {len(shown)} systems with results; equals "
+            f"1 is the highest mean test accuracy of the {len(ranks)} systems with results; equals "
             "share the mean of their ranks. Mean ranks are over the datasets on which all of them "
             f"have results: {', '.join(common) or 'none'}. Ranks on single datasets are by the "
             "customary rule, among the systems that are there."
         ),
         header=("system", *(f"mean rank, {rule}" for rule in rules), *datasets),
         rows=tuple(rows),
-        records=(*shown, *by_rule.get("strict", ())),
+        records=tuple(record for part in by_rule.values() for record in part.to_dict("records")),
     )
 
 
-def _first_lines(table_cells: Sequence[Cell]) -> list[Line]:
-    """Return one line a system, the first with results."""
-    first: dict[str, Line] = {}
+def _ranks(lines: Sequence[Line], table_cells: Sequence[Cell], rule: str) -> pd.DataFrame:
+    """Return mean ranks and the ranks on every dataset with results of two systems."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
+    means = pd.DataFrame(np.nan, index=list(map(str, lines)), columns=datasets)
     for cell in table_cells:
-        if cell.selected["customary"] is not None:
-            first.setdefault(cell.line.name, cell.line)
-    return list(first.values())
+        if cell.line in lines and (chosen := cell.selected[rule]):
+            means.loc[str(cell.line), cell.dataset] = chosen.mean
+    ranks = means.loc[:, means.count() > 1].round(9).rank(ascending=False)
+    common = ranks.dropna(axis="columns")
+    head = {"rule": rule, "mean_rank": common.mean(axis="columns"), "datasets": common.shape[1]}
+    return pd.DataFrame(head).join(ranks).rename_axis("system").reset_index()
 
 
-def _ranks(lines: Sequence[Line], table_cells: Sequence[Cell], rule: str) -> list[Record]:
-    by_dataset: dict[str, list[float]] = {}
-    for dataset in dict.fromkeys(cell.dataset for cell in table_cells):
-        chosen = {cell.line: cell.selected[rule] for cell in table_cells if cell.dataset == dataset}
-        means = [one.mean if (one := chosen.get(line)) else np.nan for line in lines]
-        if np.isfinite(means).sum() > 1:  # a single system has no rank
-            negative = [-round(mean, 9) for mean in means]
-            by_dataset[dataset] = stats.rankdata(negative, nan_policy="omit").tolist()
-    common = [ranks for ranks in by_dataset.values() if not np.isnan(ranks).any()]
-    over = np.mean(common, axis=0) if common else np.full(len(lines), np.nan)
-    records: list[Record] = []
-    for i, line in enumerate(lines):
-        own = {name: ranks[i] for name, ranks in by_dataset.items()}
-        shown: Record = {name: None if np.isnan(rank) else rank for name, rank in own.items()}
-        head: Record = {"system": str(line), "rule": rule, "mean_rank": float(over[i])}
-        records.append({**head, "datasets": len(common), **shown})
-    return records
-
-
-def _rank_key(record: Record) -> tuple[float, str]:
-    mean = number(record["mean_rank"])
-    return (np.inf if np.isnan(mean) else mean), str(record["system"])
-
-
-def _rank(value: str | int | float | None) -> str:
-    rank = number(value)
+def _rank(rank: float) -> str:
     return MISSING if np.isnan(rank) else f"{rank:.3g}"

@@ -9,62 +9,33 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-# Sections of the file by protocol, and its spelling of some datasets.
-_SECTIONS = {
-    "table1": "graph_classification",
-    "released": "graph_classification",
-    "table2": "sep_g_backbones",
-    "table3": "node_classification",
-    "sepn-search": "node_classification",
-    "table4": "node_depth",
-    "tableA1": "node_shallow",
-}
-_SPELLINGS = {"CiteSeer": "Citeseer", "PubMed": "Pubmed"}
+_SAME = {"released": "table1", "sepn-search": "table3"}  # tables with the same published figures
 
 
 @dataclass(frozen=True)
 class Published:
-    """Mean and standard deviation of accuracy, in percent."""
+    """Mean and standard deviation (NaN where none is given) of accuracy, in percent."""
 
     mean: float
     std: float
 
 
 def published(protocol: str, system: str, dataset: str) -> Published | None:
-    """Return a published accuracy, or None.
+    """Return the published accuracy of a row of a table, full or quick, or None.
 
-    Example:
-        >>> published("table1", "SEP-G", "MUTAG")
-        Published(mean=85.56, std=1.09)
-        >>> published("table1", "SEP-G", "ENZYMES") is None
-        True
+    >>> published("table1", "SEP-G", "MUTAG")
+    Published(mean=85.56, std=1.09)
     """
-    name = _SECTIONS.get(protocol.removesuffix("-quick"), "")
-    section, column = _file().get(name, {}), _SPELLINGS.get(dataset, dataset)
-    if name == "node_depth":  # dataset, system, number of blocks
-        plain, _, blocks = system.removesuffix(")").partition("(")
-        figure = section.get(column, {}).get(plain, {}).get(blocks)
-        return None if figure is None else Published(*figure)
-    if name == "node_shallow":  # without deviations
-        figure = section.get(column, {}).get(system)
-        return None if figure is None else Published(figure, math.nan)
-    figure = section.get(system, {}).get(column)
-    return None if figure is None else Published(figure["mean"], figure["std"])
+    name = protocol.removesuffix("-quick")
+    figure = _file().get(_SAME.get(name, name), {}).get(system, {}).get(dataset)
+    return None if figure is None else Published(figure[0], figure[1] or math.nan)
 
 
 def citation() -> str:
-    """Return the reference of the published accuracies.
-
-    >>> citation().endswith("International Conference on Machine Learning, 2022.")
-    True
-    """
+    """Return the reference of the published accuracies."""
     return str(_file()["citation"])
 
 
 @cache
-def _file() -> dict[str, Any]:
-    text = (
-        resources.files("sepool_experiments.report").joinpath("published.json").read_text("utf-8")
-    )
-    values: dict[str, Any] = json.loads(text)
-    return values
+def _file() -> Any:
+    return json.loads(resources.files(__package__).joinpath("published.json").read_text("utf-8"))

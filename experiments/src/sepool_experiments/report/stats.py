@@ -168,48 +168,24 @@ def compare(first: Selected, second: Selected, parts: int | None = None) -> Comp
     # One fold tests, one validates, the others train.
     ratio = 0.0 if single else 1 / max((parts or first.folds) - 2, 1)
     name = "paired t-test over seeds" if single else "corrected resampled t-test over folds"
-    error = corrected_error(differences, ratio)
-    p = corrected_t_test(differences, ratio)
+    error, p = corrected_t_test(differences, ratio)
     return Comparison(float(differences.mean()), error, len(differences), p, name)
 
 
-def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
-    """Return the standard error of a mean with variance (1/n + ratio) s^2."""
-    return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
+def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> tuple[float, float]:
+    """Return the standard error of a mean, and the two-sided p-value of zero.
 
-
-def corrected_t_test(differences: NDArray[np.float64], ratio: float) -> float:
-    """Return the two-sided p-value of a zero mean with variance (1/n + ratio) s^2.
-
-    Example:
-        >>> differences = np.array([1.0, 2.0, 0.5, 1.5])
-        >>> plain = float(stats.ttest_1samp(differences, 0.0).pvalue)
-        >>> bool(np.isclose(corrected_t_test(differences, 0.0), plain))
-        True
-        >>> corrected_t_test(differences, 0.5) > plain
-        True
+    The variance of the mean is (1/n + ratio) s^2; with ratio 0 it is the plain t-test.
     """
-    mean, error = float(differences.mean()), corrected_error(differences, ratio)
+    error = float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
+    mean = float(differences.mean())
     if error == 0:
-        return 1.0 if mean == 0 else 0.0
-    return float(2 * stats.t.sf(abs(mean) / error, len(differences) - 1))
+        return error, 1.0 if mean == 0 else 0.0
+    return error, float(2 * stats.t.sf(abs(mean) / error, len(differences) - 1))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected by Holm's step-down method.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(len(order), 0, -1)
-    steps = np.maximum.accumulate(factors * np.asarray(p_values, float)[order])
-    corrected = np.empty(len(order))
-    corrected[order] = np.minimum(steps, 1)
-    return [float(p) for p in corrected]
-
-
-def paired_means(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return test accuracies in percent, one column a value of ``by``, one row a common unit."""
-    units = ["config", "fold", "seed"]
-    return 100 * rows.pivot(index=units, columns=by, values="test_accuracy").dropna()
+    """Return p-values corrected by Holm's step-down method."""
+    ascending = pd.Series(p_values, dtype=float).sort_values(kind="stable")
+    steps = (ascending * np.arange(len(ascending), 0, -1)).cummax().clip(upper=1)
+    return [float(p) for p in steps.sort_index()]

@@ -12,9 +12,9 @@ from scipy import stats
 
 from sepool_experiments.protocols.catalog import TREES, Protocol
 from sepool_experiments.report.cells import Cell, Line, matched, variants_of
-from sepool_experiments.report.comparisons import HOLM, MATCHED, names, row_of, with_holm
-from sepool_experiments.report.stats import compare, paired_means, rules_of
-from sepool_experiments.tables import Record, Table, figure, number, signed
+from sepool_experiments.report.comparisons import HOLM, MATCHED, TEST_COLUMNS, names, with_holm
+from sepool_experiments.report.stats import compare, rules_of
+from sepool_experiments.tables import Record, Table, figure, signed
 
 CONTROL = "random"
 ALL = "all"
@@ -36,7 +36,7 @@ def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
             records += [{"system": system, **record} for record in compared]
             if len(compared) > 1:
                 records.append({"system": system, **_over_datasets(compared)})
-    return Table(
+    return Table.of(
         name=f"{protocol.name}-trees",
         title=f"{protocol.title}: does the tree matter?",
         note=(
@@ -46,17 +46,25 @@ def tree_table(protocol: Protocol, rows: pd.DataFrame) -> Table:
             "standard error over the means of folds (of seeds, where the split is fixed). "
             f"{ALL}: the mean over datasets, ± the standard error over them."
         ),
-        header=(
-            *("system", "dataset", "first", "second", "first, mean", "second, mean"),
-            *("first less second", "± over folds", "trainings"),
-        ),
-        rows=tuple(_tree_row(record) for record in records),
-        records=tuple(records),
+        columns={
+            **{name: name for name in ("system", "dataset", "first", "second")},
+            "first, mean": lambda r: figure(r["first_mean"]),
+            "second, mean": lambda r: figure(r["second_mean"]),
+            "first less second": lambda r: (
+                f"{signed(r['first_less_second'])} ± {r['standard_error']:.2f}"
+            ),
+            "± over folds": lambda r: (
+                "" if np.isnan(r["standard_error_folds"]) else f"{r['standard_error_folds']:.2f}"
+            ),
+            "trainings": lambda r: f"{r['trainings']:,}",
+        },
+        records=records,
     )
 
 
 def _difference(dataset: str, rows: pd.DataFrame, pair: tuple[str, str]) -> Record | None:
-    both = paired_means(rows[rows["tree"].isin(pair)], "tree")
+    units, some = ["config", "fold", "seed"], rows[rows["tree"].isin(pair)]
+    both = 100 * some.pivot(index=units, columns="tree", values="test_accuracy").dropna()
     if both.shape[1] < 2 or len(both) < 2:
         return None
     first, second = pair
@@ -89,30 +97,20 @@ def _over_datasets(records: Sequence[Record]) -> Record:
     }
 
 
-def _tree_row(record: Record) -> tuple[str, ...]:
-    texts = (str(record[name]) for name in ("system", "dataset", "first", "second"))
-    means = (figure(number(record[name])) for name in ("first_mean", "second_mean"))
-    error, over_folds = (number(record[f"standard_error{of}"]) for of in ("", "_folds"))
-    difference = f"{signed(number(record['first_less_second']))} ± {error:.2f}"
-    shown = "" if np.isnan(over_folds) else f"{over_folds:.2f}"
-    return *texts, *means, difference, shown, f"{record['trainings']:,}"
-
-
 def control_table(protocol: Protocol, table_cells: Sequence[Cell]) -> Table:
     """Compare each tree with random trees, both with their selected configurations."""
     rules = rules_of(protocol.folds)
     tests = (list(_controls(table_cells, rule, protocol.folds)) for rule in rules)
     records = [record for by_rule in tests for record in with_holm(by_rule)]
-    return Table(
+    return Table.of(
         name=f"{protocol.name}-control",
         title=f"{protocol.title}: against random trees",
         note=(
             "Test accuracy along a tree less that along a random one (the lowest-entropy tree with "
             f"its leaves permuted), ± the standard error; {names(records)}. {MATCHED} {HOLM}"
         ),
-        header=("dataset", "system", "rule", "difference", "pairs", "p", "p (Holm)"),
-        rows=tuple(row_of(record, "dataset", "system", "rule") for record in records),
-        records=tuple(records),
+        columns={**{name: name for name in ("dataset", "system", "rule")}, **TEST_COLUMNS},
+        records=records,
     )
 
 
