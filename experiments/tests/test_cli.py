@@ -8,19 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from torch_geometric import datasets
 from typer.testing import CliRunner
 
 from sepool.cli import app as cli
 from sepool_experiments import backends
 from sepool_experiments.protocols.catalog import PROTOCOLS
-from sepool_experiments.results.database import Writer
 from sepool_experiments.results.rows import finished
-from sepool_experiments.results.run_info import RunInfo
 
 HERE, TRAINER = str(Path(__file__).parent), "fake_trainer:train"
 SMALL = [
@@ -112,18 +108,10 @@ class TestBadInput:
             (["table9"], "unknown protocol 'table9'; did you mean table4 or table3 or"),
             (["table1", "--systems", "SEPG"], "unknown system 'SEPG'; did you mean SEP-G or"),
             (["released", "--quick"], "released has no short trial; use --folds"),
-            (["table1", "--datasets", "MUTAG,NCI2"], "unknown dataset 'NCI2'; did you mean NCI1"),
-            (["table1", "--trees", "bset"], "unknown tree 'bset'; did you mean best"),
             (["table1", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
             (["table1", "--folds", "11"], "--folds 11 exceeds the 10 of this table"),
-            (["table1", "--configs", "3-16"], "--configs 3-16 exceeds the 16 of this table"),
             (["table1", "--seeds", "some"], "--seeds takes a count (3) or a list (0,4-6), got"),
-            (["table1", "--seeds", "0"], "--seeds 0 chooses nothing"),
-            (["table1", "--seeds", "9" * 20], "--seeds 99999999999999999999 chooses more than"),
-            (["table1", "--seeds", "0-" + "9" * 20], "--seeds 0-99999999999999999999 chooses more"),
-            (["table1", "--folds", "9" * 20], "--folds 99999999999999999999 exceeds the 10"),
             (["figure3", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
-            (["figure4", "--engine", "magic"], "backend must be auto, replicas, processes, ray"),
             (["table1", "--device", "cuda:63"], "device must be auto, cpu, got 'cuda:63'"),
         ],
     )
@@ -133,21 +121,6 @@ class TestBadInput:
         assert result.output.startswith(f"sepool: {message}"), result.output
         assert len(result.output.splitlines()) == 1
         assert not (folder / "results").exists()
-
-    def test_reproduce_overlapping_folds_fails(self, folder):
-        (folder / "data" / "splits" / "MUTAG" / "test_idx-4.txt").write_text("0\n13\n")
-        output = run("reproduce", "table1", *SMALL, code=2).output
-        start = "sepool: the folds of MUTAG do not partition its 20 graphs: "
-        assert output == start + "graph 0 is in 2 test folds\n"
-        assert not (folder / "results").exists()
-
-    def test_reproduce_results_of_other_rules_fails(self, folder, units, result, protocol):
-        info = replace(RunInfo.now(protocol, "cpu", "test"), digest="0123456789ab")
-        with Writer("results", protocol, info) as writer:
-            writer.add(result(units[0]))
-        output = run("reproduce", "table1", *SMALL, code=2).output
-        assert output.startswith("sepool: results/table1 holds results of other rules")
-        assert len(output.splitlines()) == 1
 
     def test_reproduce_results_of_other_folds_fails(self, folder):
         run("reproduce", "table1", *SMALL, "--configs", "1", "--device", "cpu")
@@ -164,32 +137,6 @@ class TestBadInput:
         output = run("reproduce", "table1", *SMALL, "--trees", "released", code=1).output
         assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
 
-    def test_reproduce_locked_results_fails(self, folder, protocol):
-        with Writer("results", protocol, RunInfo.now(protocol, "cpu", "test")):
-            output = run("reproduce", "table1", *SMALL, "--device", "cpu", code=2).output
-        assert "sepool: another process writes to results/table1; wait for it" in output
-
-    def test_pack_results_of_sepool_0_1_that_are_damaged(self, folder):
-        path = folder / "results" / "table1" / "MUTAG.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text("{}\n")
-        told = "sepool: results/table1/MUTAG.jsonl has the format of sepool 0.1; `sepool pack resu"
-        assert run("report", code=2).output.startswith(told)
-        assert run("reproduce", "table1", *SMALL, code=2).output.startswith(told)
-        output = run("pack", code=2).output
-        assert output.startswith("sepool: results/table1/MUTAG.jsonl:1: not a line of results")
-
-    def test_reproduce_without_data_and_network_fails(self, folder, monkeypatch):
-
-        def offline(*_):
-            raise OSError("offline")
-
-        monkeypatch.setattr(datasets, "TUDataset", offline)
-        args = ["--datasets", "NCI1", "--engine", "processes"]
-        output = run("reproduce", "table1", *args, code=2).output
-        assert output.startswith("sepool: no data for NCI1 in data and no download (offline)")
-        assert len(output.splitlines()) == 1
-
     def test_list_and_report_bad_argument_fails(self, folder):
         assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
         assert "--against takes 'paper'" in run("report", "--against", "me", code=2).output
@@ -197,17 +144,16 @@ class TestBadInput:
 
 @pytest.mark.parametrize(
     ("what", "line"),
-    [("systems", "SEP-G "), ("datasets", "MUTAG "), ("protocols", "table1-quick ")],
+    [
+        ("systems", "SEP-G .* 2022 "),
+        ("datasets", "MUTAG "),
+        ("protocols", "table1 +145,600 "),
+        ("protocols", "table3 +8,370 "),
+        ("protocols", "figure3 "),
+    ],
 )
-def test_list_prints_names(what, line):
-    assert any(text.startswith(line) for text in run("list", what).output.splitlines())
-
-
-def test_list_formats_thousands_but_not_years():
-    protocols = run("list", "protocols").output
-    assert re.search(r"^table1 +145,600 ", protocols, re.M)
-    assert re.search(r"^table3 +8,370 ", protocols, re.M)
-    assert re.search(r"^SEP-G .* 2022 ", run("list", "systems").output, re.M)
+def test_list_prints_names_and_formats_thousands_but_not_years(what, line):
+    assert re.search(f"^{line}", run("list", what).output, re.M)
 
 
 def test_reproduce_json_prints_errors(folder):

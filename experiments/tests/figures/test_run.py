@@ -55,7 +55,3 @@ def test_reproduce_json_prints_outcome(folder):
     outcome = json.loads(CliRunner().invoke(cli.app, ["reproduce", *args]).stdout)
     assert (outcome["trainings"], outcome["trained_now"]) == (1, 1)
     assert outcome["files"][-1] == "results/figure3-quick/figure3-quick.svg"
-
-
-def test_list_protocols_has_figures():
-    assert any(line.startswith("figure3 ") for line in run("list", "protocols").splitlines())
