@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from sepool_experiments.layers.conv_base import AggregatingConv, Conv
 from sepool_experiments.layers.convs import CONVS
-from sepool_experiments.layers.dropout import Dropout
 from sepool_experiments.layers.feature_table import Features
 from sepool_experiments.layers.linear import Layers, Linear
 from sepool_experiments.layers.linear_chain import linear_chain, pooled_linear_chain
@@ -18,18 +17,18 @@ from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.pooling import members, pool, readout
 from sepool_experiments.layers.replica_batch import ReplicaBatch
 from sepool_experiments.layers.segments import pool_relu, rows_at
+from sepool_experiments.models.graphs.model import GraphModel
 
 
-class SEPG(nn.Module):
+class SEPG(GraphModel):
     """Wu et al., "Structural entropy guided graph hierarchical pooling", ICML 2022, Section 3.3.
 
     Blocks of a convolution and SEP; the readouts of all blocks side by side go through a perceptron
-    of three layers (``hidden``, ``hidden / 2``, classes). ReLU throughout.
+    of three layers (``hidden``, ``hidden / 2``, classes). ReLU throughout. The other arguments are
+    those of `GraphModel`; the released code links the input on IMDB-BINARY, IMDB-MULTI, COLLAB and
+    DD.
 
     Args:
-        in_channels: width of the node features.
-        hidden: width of the blocks.
-        out_channels: number of classes.
         height: height of the trees.
         conv: key of `CONVS`.
         layers: number of convolutions.
@@ -37,13 +36,8 @@ class SEPG(nn.Module):
             where the last convolution is read out without pooling.
         reduce: reduction of SEP, "sum" (the paper), "mean" or "max".
         pooled: pooled adjacency, "weighted" (the paper) or "binary" (the released code).
-        readout: "sum" (the paper) or "mean".
-        input_link: append the sum of the input features to the readouts (the released code, on
-            IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
         norm: ReLU and batch normalisation after every convolution (the released code, with GIN).
         init: "glorot", or "torch" for the linear layers that PyG does not draw as Glorot.
-        dropout: dropout rate after the hidden layers of the perceptron.
-        replicas: number of replicas; None for a single model.
     """
 
     def __init__(
@@ -58,33 +52,30 @@ class SEPG(nn.Module):
         blocks: int | None = None,
         reduce: str = "sum",
         pooled: str = "weighted",
-        readout: str = "sum",
-        input_link: bool = False,
         norm: bool = False,
         init: str = "glorot",
-        dropout: float = 0.0,
-        replicas: int | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__()
         highest = min(layers, height)
         blocks = highest if blocks is None else blocks
         if not 0 <= blocks <= highest:
             raise ValueError(f"blocks must be 0 to {highest} (layers, height), got {blocks}")
-        self.blocks, self.replicas = blocks, replicas
-        self.reduce, self.readout, self.binary = reduce, readout, pooled == "binary"
-        self.input_link = input_link
-        widths = [in_channels] + [hidden] * layers
-        self.convs = nn.ModuleList(
-            CONVS[conv](a, b, replicas=replicas) for a, b in itertools.pairwise(widths)
-        )
-        self.norms = nn.ModuleList(NodeNorm(hidden, replicas) for _ in range(layers * norm))
-        width = hidden * layers + (in_channels if input_link else 0)
-        self.first = Linear(width, hidden, replicas=replicas)
-        self.second = Linear(hidden, hidden // 2, replicas=replicas)
-        self.last = Linear(hidden // 2, out_channels, replicas=replicas)
-        self.drops = nn.ModuleList([Dropout(dropout, salt) for salt in (1, 2)])
+        self.layers = CONVS[conv], layers, norm
+        self.blocks, self.reduce, self.binary = blocks, reduce, pooled == "binary"
+        super().__init__(in_channels, hidden, out_channels, **options)
         if init == "torch":
             self._draw_as_torch()
+
+    def make(self) -> int:
+        """Make the convolutions and their normalisations."""
+        conv, layers, norm = self.layers
+        widths = [self.in_channels] + [self.hidden] * layers
+        replicas = self.replicas
+        self.convs = nn.ModuleList(
+            conv(a, b, replicas=replicas) for a, b in itertools.pairwise(widths)
+        )
+        self.norms = nn.ModuleList(NodeNorm(self.hidden, replicas) for _ in range(layers * norm))
+        return self.hidden * layers
 
     def _draw_as_torch(self) -> None:
         convs = [layer for layer in self.convs if isinstance(layer, Conv) and layer.torch_init]
@@ -94,20 +85,17 @@ class SEPG(nn.Module):
                     part.init = "torch"
                     part.reset_parameters()
 
-    def forward(self, batch: ReplicaBatch) -> Tensor:
-        """Return the logits of every graph of a batch."""
+    def embed(self, batch: ReplicaBatch) -> Tensor:
+        """Return the readouts of all blocks."""
         if batch.multiplicity is not None and self.reduce != "sum":
             raise ValueError(f"merged duplicate nodes need the reduction sum, got {self.reduce}")
-        readouts = [batch.input_sums] if batch.input_sums is not None else []
+        readouts = []
         x: Any = batch.x
         for i in range(len(self.convs)):
             # Convolutions beyond the last SEP stay on its level.
             x = self._block(i, x, batch, min(i, self.blocks))
             readouts.append(readout(x, batch.levels, min(i + 1, self.blocks), self.readout))
-        first, second = self.drops
-        x = first(self.first(torch.cat(readouts, 1)).relu())
-        logits: Tensor = self.last(second(self.second(x).relu()))
-        return logits
+        return torch.cat(readouts, 1)
 
     def _block(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Tensor:
         """Convolve, normalise and pool; fused where no normalisation is in between."""
