@@ -137,13 +137,6 @@ def test_edge_dot_equals_gram_matrix(options, layout):
     assert torch.autograd.gradcheck(lambda x: edge_dot(a, x), x)
 
 
-def test_propagate_differentiates_learned_weights():
-    graph = random_graph(8, 1)
-    a = adjacency_of(graph, SORTED)
-    x, weight = doubles(8, 3), doubles(len(a.index))
-    assert torch.autograd.gradcheck(lambda x, w: a.weighted(w).propagate(x), (x, weight))
-
-
 def test_edge_softmax_equals_softmax_of_rows():
     a = adjacency_of(random_graph(8, 2), SORTED)
     score = doubles(len(a.index))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
@@ -53,15 +51,8 @@ class MixHop(NodeModel):
         return (parts * self.share.softmax(-1).unsqueeze(-1)).sum(-2)
 
 
-def mix_powers(graph: NodeGraph, x: Tensor, powers: Sequence[int] = POWERS) -> Tensor:
-    """``[S^j x_j]`` of the equal parts ``x_j`` of the columns; powers ascend.
-
-    The parts of higher powers are smoothed together, as long as that is the same.
-    """
-    done, rest, at = [], list(x.chunk(len(powers), -1)), 0
-    for power in powers:
-        if power > at:
-            smoothed = graph.smooth(torch.cat(rest, -1), power - at)
-            rest, at = list(smoothed.chunk(len(rest), -1)), power
-        done.append(rest.pop(0))
-    return torch.cat(done, -1)
+def mix_powers(graph: NodeGraph, x: Tensor) -> Tensor:
+    """``[S^j x_j]`` of the equal parts ``x_j`` of the columns, the last two smoothed together."""
+    own, near, far = x.chunk(len(POWERS), -1)
+    near, far = graph.smooth(torch.cat([near, far], -1)).chunk(2, -1)
+    return torch.cat([own, near, graph.smooth(far.contiguous())], -1)
