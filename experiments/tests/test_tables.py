@@ -12,7 +12,6 @@ from sepool_experiments.tables import (
     figure,
     latex,
     markdown,
-    signed,
     write_table,
 )
 
@@ -54,10 +53,6 @@ def test_latex_escapes_special_characters():
 def test_figure_spread_and_mark_formatted(spread):
     assert figure(50.0, spread, " *") == ("50.00 *" if np.isnan(spread) else "50.00 ± 0.00 *")
     assert figure(np.nan, spread) == "missing"
-
-
-def test_signed_rounds_to_zero_without_sign():
-    assert [signed(x) for x in (1.234, -1.236, 0.0, -0.0049)] == ["+1.23", "-1.24", "0.00", "0.00"]
 
 
 def test_write_table_writes_every_format(tmp_path):

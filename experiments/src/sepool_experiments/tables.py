@@ -65,8 +65,8 @@ def figure(mean: float, spread: float = np.nan, mark: str = "") -> str:
 def signed(difference: float) -> str:
     """Format a difference with its sign.
 
-    >>> signed(1.666), signed(-0.001), signed(np.nan)
-    ('+1.67', '0.00', 'missing')
+    >>> signed(1.666), signed(-1.236), signed(-0.001), signed(np.nan)
+    ('+1.67', '-1.24', '0.00', 'missing')
     """
     if np.isnan(difference):
         return MISSING
@@ -74,13 +74,7 @@ def signed(difference: float) -> str:
 
 
 def markdown(table: Table) -> str:
-    """Return the table as Markdown with aligned columns.
-
-    >>> print(markdown(Table("t", "T", "", ("a", "b"), (("x", "1"),), ())))
-    | a   | b   |
-    | --- | --: |
-    | x   | 1   |
-    """
+    """Return the table as Markdown with aligned columns."""
     lines = [table.header, *table.rows]
     columns = list(zip(*lines, strict=True))
     widths = [max(3, *map(len, column)) for column in columns]
@@ -117,11 +111,7 @@ _LATEX = str.maketrans(
 
 
 def latex(table: Table) -> str:
-    r"""Return the table for a paper with the LaTeX package booktabs.
-
-    >>> latex(Table("t", "50%", "", ("a",), (("1 ± 2",),), ())).splitlines()[2:4]
-    ['\\caption{50\\%}', '\\label{tab:t}']
-    """
+    """Return the table for a paper with the LaTeX package booktabs."""
     columns = zip(table.header, *table.rows, strict=True)
     alignment = "".join("r" if _numeric(column[1:]) else "l" for column in columns)
     header, *rows = [

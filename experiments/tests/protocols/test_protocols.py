@@ -35,10 +35,8 @@ def test_units_are_unique_and_sorted_by_seed(protocol):
     units = protocol.units(["MUTAG"], ["SEP-G"])
     assert len({u.key for u in units}) == len(units) == 16 * 10 * 10
     assert [u.seed for u in units] == sorted(u.seed for u in units)
-
-
-def test_units_default_has_all_systems(protocol):
-    assert {u.system for u in protocol.units()} == set(protocol.systems)
+    search = PROTOCOLS["sepn-search"].units(["Cora", "CiteSeer"], trees=["best"])
+    assert len(search) == len({unit.key for unit in search}) == 2 * 128 * 10
 
 
 def test_steps_for_large_datasets_is_full_pass(protocol):
@@ -87,11 +85,6 @@ def test_node_tables_pair_best_with_random_trees():
         assert trees.count("best") == trees.count("random")
 
 
-def test_sepn_search_has_128_configurations():
-    units = PROTOCOLS["sepn-search"].units(["Cora", "CiteSeer"], trees=["best"])
-    assert len(units) == len({unit.key for unit in units}) == 2 * 128 * 10
-
-
 def test_ablation_configs_have_names():
     table = PROTOCOLS["sepn-ablation"]
     plain, *changed = (dict(config.extra) for config in table.grid)
@@ -103,19 +96,13 @@ def test_ablation_configs_have_names():
     assert all(config.weight_decay < 0.02 for config in table.grid)
 
 
-@pytest.mark.parametrize("name", ["table3", "table4", "tableA1"])
-def test_quick_node_tables_are_small(name):
+@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table4", "tableA1"])
+def test_quick_tables_are_small(name):
     quick = PROTOCOLS[f"{name}-quick"]
-    assert {unit.dataset for unit in quick.units()} == {"Cora"}
-    assert {unit.system for unit in quick.units()} == set(quick.systems)
-    assert len(quick.units()) <= 20
-    assert quick.digest != PROTOCOLS[name].digest
-
-
-@pytest.mark.parametrize("name", ["table1", "table2"])
-def test_quick_graph_tables_are_small(name):
-    quick = PROTOCOLS[f"{name}-quick"]
-    assert len(quick.units()) <= 80
+    units = quick.units()
+    assert {unit.dataset for unit in units} == {quick.datasets[0]} != set(PROTOCOLS[name].datasets)
+    assert {unit.system for unit in units} == set(quick.systems)
+    assert len(units) <= 80
     assert quick.epochs * (quick.steps or 1000) <= 1000
     assert quick.digest != PROTOCOLS[name].digest
 

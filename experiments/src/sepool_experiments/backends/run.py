@@ -85,11 +85,7 @@ def run(
 
 
 def device_name(device: str) -> str:
-    """Return the name of a device, for the rows.
-
-    >>> device_name("cpu")
-    'cpu'
-    """
+    """Return the name of a device, for the rows."""
     if device == "cpu":
         return device
     import torch

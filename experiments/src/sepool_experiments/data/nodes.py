@@ -144,14 +144,7 @@ def tree_weights(nodes: NodeSet, choice: TreeChoice) -> NDArray[np.float64] | No
 
 
 def pick_levels(forest: Forest, levels: tuple[int, ...]) -> Forest:
-    """Return the tree of one graph with some of its levels, besides leaves and root.
-
-    Example:
-        >>> tree = Forest(np.array([[4, 3, 2, 1]]), np.array([0, 1, 2, 2, 0, 0, 1, 0, 0], np.int32))
-        >>> picked = pick_levels(tree, (2,))
-        >>> picked.counts, picked.parent
-        (array([[4, 2, 1]]), array([0, 0, 1, 1, 0, 0], dtype=int32))
-    """
+    """Return the tree of one graph with some of its levels, besides leaves and root."""
     (counts,) = forest.counts
     parents = np.split(forest.parent, np.cumsum(counts[:-1])[:-1])
     chosen = [level for level in levels if level < forest.height] + [forest.height]

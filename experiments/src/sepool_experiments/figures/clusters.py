@@ -80,13 +80,7 @@ def tree_clusters(
 
 
 def forest_labels(forest: Forest, level: int = 1) -> Labels:
-    """Return the cluster of every leaf on a level, numbered within its tree.
-
-    Example:
-        >>> forest = Forest(np.array([[3, 2, 1]]), np.array([0, 1, 1, 0, 0], np.int32))
-        >>> forest_labels(forest, 1), forest_labels(forest, 2)
-        (array([0, 1, 1]), array([0, 0, 0]))
-    """
+    """Return the cluster of every leaf on a level, numbered within its tree."""
     starts = pointers(forest.counts[:, :-1].sum(axis=1))
     parts = []
     for begin, counts in zip(starts, forest.counts, strict=False):

@@ -116,11 +116,7 @@ def _hues(shape: Shape) -> NDArray[np.float64]:
 
 
 def _format_error(value: float) -> str:
-    r"""Format an error with a power of ten.
-
-    >>> _format_error(0.000123)
-    'MSE $1.2\\times10^{-4}$'
-    """
+    """Format an error with a power of ten."""
     if not np.isfinite(value):
         return "MSE not finite"
     digits, _, power = f"{value:.1e}".partition("e")

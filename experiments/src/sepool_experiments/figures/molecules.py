@@ -38,13 +38,7 @@ class Molecule:
 
     @classmethod
     def of(cls, atoms: int, bonds: Ints) -> Molecule:
-        """Create a molecule and find its rings.
-
-        Example:
-            >>> square = np.array([[0, 1], [1, 2], [2, 3], [0, 3], [3, 4]])
-            >>> Molecule.of(5, square).rings
-            ((0, 1, 2, 3),)
-        """
+        """Create a molecule and find its rings."""
         graph = _as_networkx(atoms, bonds)
         rings = sorted(tuple(sorted(ring)) for ring in nx.minimum_cycle_basis(graph))
         return cls(atoms, np.asarray(bonds, np.int64).reshape(-1, 2), tuple(rings))
@@ -98,14 +92,7 @@ class RingCount:
 
 
 def count_rings(molecules: Sequence[Molecule], labels: Sequence[Ints]) -> RingCount:
-    """Count split and whole rings over many molecules.
-
-    Example:
-        >>> hexagon = Molecule.of(6, np.array([[i, (i + 1) % 6] for i in range(6)]))
-        >>> count = count_rings([hexagon, hexagon], [np.zeros(6, int), np.arange(6) // 3])
-        >>> count.whole, count.pieces, round(count.bonds, 3), round(count.match, 3), count.clusters
-        (0.5, 1.5, 0.833, 0.824, 1.5)
-    """
+    """Count split and whole rings over many molecules."""
     pairs = list(zip(molecules, labels, strict=True))
     pieces = [count for molecule, cluster in pairs for count in molecule.pieces(cluster)]
     bonds = [cluster[molecule.ring_bonds] for molecule, cluster in pairs]
@@ -146,12 +133,7 @@ def _as_networkx(atoms: int, bonds: Ints) -> nx.Graph:
 
 
 def layout(molecule: Molecule) -> NDArray[np.float64]:
-    """Return positions of the atoms: distances follow the bonds, the long axis is horizontal.
-
-    Example:
-        >>> layout(Molecule.of(3, np.array([[0, 1], [1, 2]]))).shape
-        (3, 2)
-    """
+    """Return positions of the atoms: distances follow the bonds, the long axis is horizontal."""
     graph = _as_networkx(molecule.atoms, molecule.bonds)
     # Atoms of one ring have the distances of a regular polygon.
     steps_of = dict(nx.all_pairs_shortest_path_length(graph))

@@ -41,12 +41,7 @@ class Shape:
 
 
 def ring(nodes: int = 200) -> Shape:
-    """Return a cycle on the unit circle.
-
-    Example:
-        >>> ring(4).edges.tolist()
-        [[0, 1], [1, 2], [2, 3], [3, 0]]
-    """
+    """Return a cycle on the unit circle."""
     angle = 2 * np.pi * np.arange(nodes) / nodes
     points = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
     ids = np.arange(nodes)
@@ -54,12 +49,7 @@ def ring(nodes: int = 200) -> Shape:
 
 
 def grid(side: int = 30) -> Shape:
-    """Return a square grid on the unit square.
-
-    Example:
-        >>> len(grid(3).points), len(grid(3).edges)
-        (9, 12)
-    """
+    """Return a square grid on the unit square."""
     ids = np.arange(side * side).reshape(side, side)
     x, y = np.meshgrid(np.linspace(0, 1, side), np.linspace(0, 1, side))
     points = np.column_stack([x.ravel(), y.ravel()]).astype(np.float32)

@@ -21,11 +21,7 @@ class Published:
 
 
 def published(protocol: str, system: str, dataset: str) -> Published | None:
-    """Return the published accuracy of a row of a table, full or quick, or None.
-
-    >>> published("table1", "SEP-G", "MUTAG")
-    Published(mean=85.56, std=1.09)
-    """
+    """Return the published accuracy of a row of a table, full or quick, or None."""
     name = protocol.removesuffix("-quick")
     figure = _file().get(_SAME.get(name, name), {}).get(system, {}).get(dataset)
     return None if figure is None else Published(figure[0], figure[1] or math.nan)

@@ -82,16 +82,6 @@ def select(cell: pd.DataFrame, rule: str, folds: int | None = None) -> Selected 
 
     Candidates are configurations with the same seeds, each seed with all folds, so that an
     unfinished run gives no biased accuracy. None if no seed has all folds.
-
-    Example:
-        >>> cell = pd.DataFrame({
-        ...     "config": ["a", "a", "b", "b"], "fold": [0, 1, 0, 1], "seed": 0,
-        ...     "val_accuracy": [0.9, 0.6, 0.7, 0.7], "val_loss": 1.0,
-        ...     "test_accuracy": [0.8, 0.5, 0.6, 0.7]})
-        >>> select(cell, "customary").configs, select(cell, "strict").configs
-        (('a',), ('a', 'b'))
-        >>> round(select(cell, "strict").mean, 2)
-        75.0
     """
     fair = _comparable(cell, folds or cell["fold"].nunique())
     if fair.empty:

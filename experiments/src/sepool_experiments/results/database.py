@@ -61,18 +61,6 @@ class Writer(ExitStack):
     Raises:
         ValueError: another process writes to the same protocol.
         OSError: the disk is full.
-
-    Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> from sepool_experiments.protocols.catalog import PROTOCOLS
-        >>> from sepool_experiments.results.rows import finished
-        >>> protocol = PROTOCOLS["table1"]
-        >>> unit = protocol.units(["MUTAG"])[0]
-        >>> with TemporaryDirectory() as folder:
-        ...     with Writer(folder, protocol, RunInfo.now(protocol, "cpu", "replicas")) as writer:
-        ...         writer.add(Result(unit, 90, 40, 0.31, 0.9, 8 / 9, 2.5))
-        ...     finished(folder, protocol) == {unit.key}
-        True
     """
 
     def __init__(

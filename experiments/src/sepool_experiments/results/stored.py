@@ -95,12 +95,7 @@ class Stored:
 
 
 def measured_of(result: Result) -> Measured:
-    """The measured values of a result, rounded; None for a loss that is not finite.
-
-    >>> unit = Unit("table1", "MUTAG", "SEP-G", "best", Config(), fold=0, seed=1)
-    >>> measured_of(Result(unit, 90, 40, 0.31, 0.9, 8 / 9, 2.5))["test_accuracy"]
-    0.888889
-    """
+    """The measured values of a result, rounded; None for a loss that is not finite."""
     values = {name: getattr(result, name) for name in MEASURED}
     return {
         name: value if isinstance(value, int) else rounded(value, _DIGITS[name])
