@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -49,7 +50,6 @@ def test_coding_tree_of_height_one_has_the_one_dimensional_entropy(bridge):
 
 
 def test_coding_tree_options_of_graphs_are_passed_on():
-    nx = pytest.importorskip("networkx")
     arcs = nx.DiGraph([(0, 0), (0, 1), (1, 2)])
     with pytest.raises(ValueError, match="symmetrise=True"):
         coding_tree(arcs)

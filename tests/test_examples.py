@@ -25,8 +25,6 @@ def run(capsys):
 
 
 def test_karate_prints_table_and_draws(tmp_path):
-    pytest.importorskip("networkx")
-    pytest.importorskip("matplotlib")
     picture = tmp_path / "karate.png"
     command = [sys.executable, EXAMPLES / "karate.py", "--picture", picture]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -39,7 +37,6 @@ def test_planted_recovers_all_regions(run):
 
 
 def test_demo_compares_models_and_draws(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(EXAMPLES)
     import demo
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import igraph
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -93,7 +95,6 @@ class TestLabelsByNode:
         assert tree == CodingTree.from_levels(bridge, [[0, 0, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
 
     def test_from_levels_takes_iterators_of_networkx(self, bridge):
-        nx = pytest.importorskip("networkx")
         graph = nx.Graph([tuple(map(int, pair)) for pair in bridge])
         communities = nx.community
         for labels in (
@@ -104,7 +105,6 @@ class TestLabelsByNode:
             assert CodingTree.from_levels(graph, labels).num_nodes == 6
 
     def test_from_levels_takes_several_clusterings_of_igraph(self, bridge):
-        igraph = pytest.importorskip("igraph")
         graph = igraph.Graph([tuple(map(int, pair)) for pair in bridge])
         levels = graph.community_multilevel(return_levels=True)
         tree = CodingTree.from_levels(graph, levels)
@@ -112,7 +112,6 @@ class TestLabelsByNode:
         assert tree.height == len(levels) + 1
 
     def test_from_levels_names_identify_nodes(self):
-        nx = pytest.importorskip("networkx")
         graph = nx.Graph([(("c", 1), ("c", 2)), (("c", 2), "x"), ("x", 7)])
         tree = CodingTree.from_levels(graph, [{("c", 1), ("c", 2)}, {"x", 7}])
         assert tree.labels(1).tolist() == [0, 0, 1, 1]
@@ -134,7 +133,7 @@ class TestLabelsByNode:
             CodingTree.from_levels(bridge, labels)
 
     def test_from_levels_repeated_names_are_refused(self):
-        graph = pytest.importorskip("igraph").Graph([(0, 1), (1, 2)])
+        graph = igraph.Graph([(0, 1), (1, 2)])
         graph.vs["name"] = ["a", "b", "a"]
         with pytest.raises(ValueError, match="two nodes have the same name"):
             CodingTree.from_levels(graph, [{"a"}, {"b"}])

@@ -2,13 +2,10 @@ from __future__ import annotations
 
 import sys
 
-import pytest
-
 from sepool.progress import progress_bar
 
 
 def test_progress_bar_appears_on_a_terminal_alone(monkeypatch, capsys):
-    pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress_bar("reading graph.txt") as update:
         update(0.5, "merge")

@@ -4,6 +4,7 @@ import pickle
 import sys
 from dataclasses import replace
 
+import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -74,7 +75,6 @@ def test_members_cluster_out_of_range_is_refused(tree):
 
 
 def test_to_networkx_is_an_arborescence_with_attributes(tree):
-    nx = pytest.importorskip("networkx")
     digraph = tree.to_networkx()
     assert nx.is_arborescence(digraph)
     assert len(digraph) == 13
@@ -125,7 +125,6 @@ def test_communities_integers_of_a_file_stay_integers(write, text):
 
 
 def test_communities_repeated_names_are_refused(bridge):
-    igraph = pytest.importorskip("igraph")
     graph = igraph.Graph(bridge)
     graph.vs["name"] = list("abcdea")
     tree = sepool.coding_tree(graph)

@@ -12,14 +12,10 @@ import time
 
 import numpy as np
 import pytest
-
-import sepool
-
-pytest.importorskip("typer")
-
 from typer.main import get_command
 from typer.testing import CliRunner
 
+import sepool
 from sepool.cli import app as cli
 from sepool.cli.errors import EXIT_CODES
 

@@ -3,14 +3,9 @@ from __future__ import annotations
 import sys
 from importlib import metadata
 
-import pytest
-
-import sepool
-
-pytest.importorskip("typer")
-
 from typer.testing import CliRunner
 
+import sepool
 from sepool.cli import app as cli
 
 

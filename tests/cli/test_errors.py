@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("typer")
-
 import typer
 
 from sepool.cli.errors import one_line_errors

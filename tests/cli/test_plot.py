@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-pytest.importorskip("matplotlib")
-pytest.importorskip("bokeh")
-
 from sepool.cli.app import app
 
 

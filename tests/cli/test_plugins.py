@@ -9,9 +9,6 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("typer")
-
 from typer.testing import CliRunner, Result
 
 from sepool.cli import plugins

@@ -5,14 +5,9 @@ import json
 import os
 
 import pytest
-
-import sepool
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
 from typer.testing import CliRunner
 
+import sepool
 from sepool.cli import app as cli
 
 BRIDGE = "ann bob\nbob cat\ncat ann\ncat dan\ndan eve\neve fay\nfay dan\n"

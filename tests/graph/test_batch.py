@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import igraph
+import networkx as nx
 import numpy as np
 import pytest
-from tests.graph.test_graph import same
+from scipy import sparse
+from tests.shapes import same
 
 import sepool
 from sepool import Graph, as_graph, as_graph_batch
@@ -33,7 +36,6 @@ def test_as_graph_batch_empty_arrays_need_num_nodes():
 
 
 def test_as_graph_batch_graphs_of_several_libraries_equal_as_graph(bridge):
-    sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.csr_array(np.array([[1.0, 0.5], [0.5, 0]]))
     graphs = [matrix, bridge, as_graph([(0, 1, 7.0), (1, 1, 1.0)], self_loops=True)]
     batch = as_graph_batch(graphs, self_loops=True)
@@ -100,10 +102,9 @@ def test_as_graph_batch_ambiguous_arrays_are_refused():
     assert len(as_graph_batch([np.array([[0, 1, 2]]), np.array([[1, 2, 5]])])) == 2
 
 
-@pytest.mark.parametrize("library", ["networkx", "igraph"])
-def test_as_graph_batch_single_graph_is_refused(library):
-    package = pytest.importorskip(library)
-    graph = package.Graph([(0, 1), (1, 2)])
+@pytest.mark.parametrize("graph_class", [nx.Graph, igraph.Graph])
+def test_as_graph_batch_single_graph_is_refused(graph_class):
+    graph = graph_class([(0, 1), (1, 2)])
     with pytest.raises(TypeError, match="got a single Graph; coding_tree takes one"):
         as_graph_batch(graph)
     with pytest.raises(TypeError, match="expected a list of graphs, got NoneType"):
@@ -111,7 +112,6 @@ def test_as_graph_batch_single_graph_is_refused(library):
 
 
 def test_as_graph_batch_weight_of_some_graphs_is_read():
-    nx = pytest.importorskip("networkx")
     heavy, plain = nx.Graph([(0, 1, {"cost": 5})]), nx.path_graph(3)
     batch = as_graph_batch([heavy, plain], weight="cost")
     assert [batch[i].total_volume for i in range(2)] == [10, 4]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import igraph
+import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.shapes import same
 
 from sepool import as_graph, as_graph_batch
 
 
 class TestNetworkx:
-    @pytest.fixture
-    def nx(self):
-        return pytest.importorskip("networkx")
-
-    def test_keeps_names_order_and_weights(self, nx):
+    def test_keeps_names_order_and_weights(self):
         graph = nx.Graph()
         graph.add_node("loner")
         graph.add_edge("b", "a", weight=2.5)
@@ -24,56 +23,48 @@ class TestNetworkx:
         assert read.degrees().tolist() == [0, 2.5, 3.5, 1]
         assert as_graph(graph, weight=None).degrees().tolist() == [0, 1, 2, 1]
 
-    def test_plain_nodes_have_no_names(self, nx):
+    def test_plain_nodes_have_no_names(self):
         assert as_graph(nx.path_graph(4)).names is None
 
-    def test_weight_names_the_attribute(self, nx):
+    def test_weight_names_the_attribute(self):
         graph = nx.Graph([(0, 1, {"cost": 4})])
         assert as_graph(graph, weight="cost").total_volume == 8
 
-    def test_multigraph_edges_add_up(self, nx):
+    def test_multigraph_edges_add_up(self):
         graph = nx.MultiGraph([(0, 1), (0, 1, {"weight": 2}), (1, 1)])
         assert as_graph(graph).degrees().tolist() == [3, 3]
         assert as_graph(graph, self_loops=True).degrees().tolist() == [3, 5]
 
-    def test_subclass_is_read(self, nx):
+    def test_subclass_is_read(self):
         class Mine(nx.Graph):
             pass
 
         assert as_graph(Mine([(0, 1)])).num_edges == 1
 
-    def test_num_nodes_of_another_graph_is_refused(self, nx):
+    def test_num_nodes_of_another_graph_is_refused(self):
         with pytest.raises(ValueError, match="num_nodes=5, but the graph has 4 nodes"):
             as_graph(nx.path_graph(4), num_nodes=5)
 
 
 class TestScipy:
-    @pytest.fixture
-    def sparse(self):
-        return pytest.importorskip("scipy.sparse")
-
     @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "lil_array"])
-    def test_row_sums_are_the_degrees(self, sparse, form):
+    def test_row_sums_are_the_degrees(self, form):
         dense = np.array([[0, 2, 0.5], [2, 0, 0], [0.5, 0, 0]])
         assert as_graph(getattr(sparse, form)(dense)).degrees().tolist() == [2.5, 2, 0.5]
 
-    def test_loop_adds_its_entry(self, sparse):
+    def test_loop_adds_its_entry(self):
         matrix = sparse.csr_array(np.array([[3, 1], [1, 0]]))
         assert as_graph(matrix).degrees().tolist() == [1, 1]
         assert as_graph(matrix, self_loops=True).degrees().tolist() == [4, 1]
 
-    def test_explicit_zeros_are_no_edges(self, sparse):
+    def test_explicit_zeros_are_no_edges(self):
         matrix = sparse.coo_array(([0.0, 0.0, 1, 1], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
         assert as_graph(matrix, weight=None).num_edges == 1
         assert as_graph(matrix.astype(bool)).num_edges == 1
 
 
 class TestIgraph:
-    @pytest.fixture
-    def igraph(self):
-        return pytest.importorskip("igraph")
-
-    def test_keeps_names_and_weights(self, igraph):
+    def test_keeps_names_and_weights(self):
         graph = igraph.Graph([(0, 1), (1, 2)])
         assert same(as_graph(graph), as_graph([(0, 1), (1, 2)]))
         graph.vs["name"] = ["a", "b", "c"]
@@ -82,7 +73,7 @@ class TestIgraph:
         assert as_graph(graph).degrees().tolist() == [2, 5, 3]
         assert as_graph(graph, weight=None).degrees().tolist() == [1, 2, 1]
 
-    def test_graph_without_edges_is_read(self, igraph):
+    def test_graph_without_edges_is_read(self):
         assert as_graph(igraph.Graph(3)).num_nodes == 3
 
 
@@ -128,6 +119,10 @@ class TestPyg:
             with pytest.raises(ValueError, match=r"integers of shape \(2, m\)"):
                 as_graph(Data(edge_index=bad, num_nodes=2))
 
+    def test_tensor_is_refused(self, torch):
+        with pytest.raises(TypeError, match=r"cannot read a graph from Tensor.*edge_index.T.numpy"):
+            as_graph(torch.zeros(2, 3, dtype=torch.long))
+
     def test_list_of_data_is_a_batch(self, torch):
         edges = [(0, 1), (1, 0)]
         batch = as_graph_batch([self.data(torch, edges, num_nodes=n) for n in (2, 3)])
@@ -136,18 +131,17 @@ class TestPyg:
 
 def arcs(library):
     """The arcs 0-1, 1-0 and 1-2 as a graph of a library."""
-    package = pytest.importorskip(library)
-    if library == "scipy.sparse":
-        return package.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
-    if library == "torch_geometric.data":
-        torch = pytest.importorskip("torch")
-        return package.Data(edge_index=torch.tensor([[0, 1, 1], [1, 0, 2]]), num_nodes=3)
+    if library == "scipy":
+        return sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
+    if library == "torch_geometric":
+        torch, data = map(pytest.importorskip, ("torch", "torch_geometric.data"))
+        return data.Data(edge_index=torch.tensor([[0, 1, 1], [1, 0, 2]]), num_nodes=3)
     if library == "igraph":
-        return package.Graph([(0, 1), (1, 0), (1, 2)], directed=True)
-    return package.DiGraph([(0, 1), (1, 0), (1, 2)])
+        return igraph.Graph([(0, 1), (1, 0), (1, 2)], directed=True)
+    return nx.DiGraph([(0, 1), (1, 0), (1, 2)])
 
 
-@pytest.mark.parametrize("library", ["networkx", "igraph", "scipy.sparse", "torch_geometric.data"])
+@pytest.mark.parametrize("library", ["networkx", "igraph", "scipy", "torch_geometric"])
 def test_directed_graph_needs_symmetrise(library):
     graph = arcs(library)
     with pytest.raises(ValueError, match=r"directed.*symmetrise=True"):
@@ -156,19 +150,18 @@ def test_directed_graph_needs_symmetrise(library):
 
 
 def test_asymmetric_weights_need_symmetrise():
-    matrix = pytest.importorskip("scipy.sparse").csr_array(np.array([[0, 2], [1, 0]]))
+    matrix = sparse.csr_array(np.array([[0, 2], [1, 0]]))
     with pytest.raises(ValueError, match=r"weighs 2, back weighs 1.*symmetrise=True"):
         as_graph(matrix)
     assert as_graph(matrix, symmetrise=True).degrees().tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("library", ["networkx", "igraph"])
-def test_weight_that_no_edge_has_is_refused(library):
-    package = pytest.importorskip(library)
-    graph = package.Graph([(0, 1), (1, 2)])
+@pytest.mark.parametrize("graph_class", [nx.Graph, igraph.Graph])
+def test_weight_that_no_edge_has_is_refused(graph_class):
+    graph = graph_class([(0, 1), (1, 2)])
     with pytest.raises(ValueError, match="no edge has the attribute 'cost'; edges have none"):
         as_graph(graph, weight="cost")
-    if library == "networkx":
+    if graph_class is nx.Graph:
         graph.add_edge(0, 1, cost=2, kind="road")
     else:
         graph.es["cost"], graph.es["kind"] = [2, 3], ["road", "path"]
@@ -178,25 +171,16 @@ def test_weight_that_no_edge_has_is_refused(library):
 
 
 @pytest.mark.parametrize(
-    ("library", "make", "message"),
+    ("graph", "message"),
     [
-        ("networkx", lambda nx: nx.path_graph(3).edges, "read a graph from EdgeView"),
-        ("networkx", lambda nx: nx.path_graph(3).adj, "read a graph from AdjacencyView"),
-        ("networkx", lambda nx: nx.Graph([(0, 1, {"weight": "heavy"})]), "got 'heavy'"),
-        ("networkx", lambda nx: nx.Graph(), "no nodes"),
-        ("scipy.sparse", lambda sparse: sparse.csr_array((2, 3)), r"square, got shape \(2, 3\)"),
-        (
-            "scipy.sparse.linalg",
-            lambda linalg: linalg.aslinearoperator(np.eye(2)),
-            "read a graph from",
-        ),
-        (
-            "torch",
-            lambda torch: torch.zeros(2, 3, dtype=torch.long),
-            "cannot read a graph from Tensor.*edge_index.T.numpy",
-        ),
+        (nx.path_graph(3).edges, "read a graph from EdgeView"),
+        (nx.path_graph(3).adj, "read a graph from AdjacencyView"),
+        (nx.Graph([(0, 1, {"weight": "heavy"})]), "got 'heavy'"),
+        (nx.Graph(), "no nodes"),
+        (sparse.csr_array((2, 3)), r"square, got shape \(2, 3\)"),
+        (sparse.linalg.aslinearoperator(np.eye(2)), "read a graph from"),
     ],
 )
-def test_other_objects_are_refused(library, make, message):
+def test_other_objects_are_refused(graph, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        as_graph(make(pytest.importorskip(library)))
+        as_graph(graph)

@@ -8,16 +8,13 @@ import textwrap
 
 import numpy as np
 import pytest
+import torch
+from torch_geometric.data import Batch, Data
+from torch_geometric.utils import erdos_renyi_graph, to_dense_adj
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from torch_geometric.data import Batch, Data  # noqa: E402
-from torch_geometric.utils import erdos_renyi_graph, to_dense_adj  # noqa: E402
-
-import sepool  # noqa: E402
-from sepool.integrations import tgp as adapter  # noqa: E402
-from sepool.nn import SEPooling  # noqa: E402
+import sepool
+from sepool.integrations import tgp as adapter
+from sepool.nn import SEPooling
 
 needs_tgp = pytest.mark.skipif(adapter.MISSING is not None, reason="needs torch-geometric-pool")
 WITHOUT = """

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from tests.nn.graphs import dense_assignment, random_batch, random_graph
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from tests.nn.graphs import dense_assignment, random_batch, random_graph  # noqa: E402
-
-from sepool.nn import SEPAutoencoder  # noqa: E402
-from sepool.pyg.hierarchy import NoTreeError, hierarchy  # noqa: E402
+from sepool.nn import SEPAutoencoder
+from sepool.pyg.hierarchy import NoTreeError, hierarchy
 
 
 def test_all_that_passes_are_the_clusters():

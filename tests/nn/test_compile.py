@@ -6,15 +6,12 @@ import copy
 import sys
 
 import pytest
+import torch
+from tests.nn.graphs import gradients, random_batch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests.nn.graphs import gradients, random_batch  # noqa: E402
-
-from sepool.nn import SEPG, SEPN, SEPooling, SEPUnpooling  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import hierarchy  # noqa: E402
+from sepool.nn import SEPG, SEPN, SEPooling, SEPUnpooling
+from sepool.nn.convs import CONVS
+from sepool.pyg.hierarchy import hierarchy
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 compiles = pytest.mark.skipif(

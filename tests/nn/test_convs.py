@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch_geometric.nn as pyg
+from tests.nn.graphs import dense_adjacency, dense_assignment, gradients, random_batch
+from torch.func import functional_call, grad, vmap
+from torch_geometric.data import Data
+from torch_geometric.explain import Explainer, GNNExplainer
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from tests.nn.graphs import dense_adjacency, dense_assignment, gradients, random_batch  # noqa: E402
-from torch.func import functional_call, grad, vmap  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-from torch_geometric.explain import Explainer, GNNExplainer  # noqa: E402
-
-from sepool.nn import SEPG, SEPN, SEPooling  # noqa: E402
-from sepool.nn.adjacency import Adjacency  # noqa: E402
-from sepool.nn.convs import CONVS, GCN, GIN, SAGE, LevelGraph, make_conv, run_conv  # noqa: E402
-from sepool.pyg.hierarchy import hierarchy  # noqa: E402
+from sepool.nn import SEPG, SEPN, SEPooling
+from sepool.nn.adjacency import Adjacency
+from sepool.nn.convs import CONVS, GCN, GIN, SAGE, LevelGraph, make_conv, run_conv
+from sepool.pyg.hierarchy import hierarchy
 
 GRAPHS = [
     {},

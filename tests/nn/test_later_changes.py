@@ -5,16 +5,13 @@ from __future__ import annotations
 import copy
 
 import pytest
+import torch
+from tests.nn.graphs import add_trees, random_batch, random_graph
+from torch_geometric.utils import degree
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
-from torch_geometric.utils import degree  # noqa: E402
-
-from sepool.nn import SEPG, SEPN, SEPAutoencoder  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy  # noqa: E402
+from sepool.nn import SEPG, SEPN, SEPAutoencoder
+from sepool.nn.convs import CONVS
+from sepool.pyg.hierarchy import DIRECTED, SORTED, SYMMETRIC, hierarchy
 
 MODELS = {
     "SEPG": lambda conv: SEPG(5, 8, 3, conv=conv),

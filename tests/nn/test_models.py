@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch_geometric.nn as pyg
+from tests.nn.graphs import add_trees, random_batch, random_graph
+from torch_geometric.data import Data
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-
-from sepool.nn import SEPG, SEPN, SEPAutoencoder  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
+from sepool.nn import SEPG, SEPN, SEPAutoencoder
+from sepool.nn.convs import CONVS
 
 
 @pytest.mark.parametrize(("model", "share"), [(SEPG, 0.1), (SEPN, 0.75), (SEPAutoencoder, 0.6)])

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests.nn.graphs import (  # noqa: E402
+import torch
+from tests.nn.graphs import (
     add_trees,
     dense_adjacency,
     dense_assignment,
@@ -15,9 +12,9 @@ from tests.nn.graphs import (  # noqa: E402
     random_graph,
 )
 
-from sepool.nn import Pooled, SEPooling, SEPUnpooling  # noqa: E402
-from sepool.nn.pooling import readout as read_out  # noqa: E402
-from sepool.pyg.hierarchy import hierarchy  # noqa: E402
+from sepool.nn import Pooled, SEPooling, SEPUnpooling
+from sepool.nn.pooling import readout as read_out
+from sepool.pyg.hierarchy import hierarchy
 
 KINDS = [{}, {"directed": True}, {"weighted": True}, {"loops": True}, {"shuffled": True}]
 SEEDS = range(3)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import copy
 
 import pytest
+import torch
+import torch_geometric.nn as pyg
+from tests.nn.graphs import dense_assignment, random_batch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-import torch_geometric.nn as pyg  # noqa: E402
-from tests.nn.graphs import dense_assignment, random_batch  # noqa: E402
-
-from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPooling  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import hierarchy  # noqa: E402
+from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPooling
+from sepool.nn.convs import CONVS
+from sepool.pyg.hierarchy import hierarchy
 
 MODELS = {
     "SEPG": lambda conv: SEPG(5, 8, 3, conv=conv),

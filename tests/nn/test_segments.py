@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch.func import grad, jacfwd, jacrev, vmap
 
-torch = pytest.importorskip("torch")
-
-from torch.func import grad, jacfwd, jacrev, vmap  # noqa: E402
-
-from sepool.nn.segments import SparseRows, pool_max, pool_sum, spmm, unpool  # noqa: E402
+from sepool.nn.segments import SparseRows, pool_max, pool_sum, spmm, unpool
 
 # Clusters of 2, 0, 3 and 1 members.
 PTR = torch.tensor([0, 2, 2, 5, 6])

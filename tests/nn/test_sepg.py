@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch_geometric.nn as pyg
+from tests.nn.graphs import add_trees, random_batch, random_graph
+from torch_geometric.data import Batch, Data
 
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from tests.nn.graphs import add_trees, random_batch, random_graph  # noqa: E402
-from torch_geometric.data import Batch, Data  # noqa: E402
-
-from sepool.nn import SEPG  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import NoTreeError  # noqa: E402
+import sepool
+from sepool.nn import SEPG
+from sepool.nn.convs import CONVS
+from sepool.pyg.hierarchy import NoTreeError
 
 BACKBONES = list(CONVS)
 
@@ -22,8 +21,6 @@ def test_node_order_does_not_matter_to_the_trees():
 
     Features are degrees, so that nodes that could change places look the same to the model too.
     """
-    sepool = pytest.importorskip("sepool")
-    pytest.importorskip("sepool._core")
     torch.manual_seed(0)
     model, add = SEPG(14, 8, 2).eval(), sepool.AddCodingTree(3)
     for seed in range(10):

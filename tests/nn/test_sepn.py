@@ -5,21 +5,19 @@ from __future__ import annotations
 import copy
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pyg = pytest.importorskip("torch_geometric.nn")
-
-from tests.nn.graphs import (  # noqa: E402
+import torch
+import torch_geometric.nn as pyg
+from tests.nn.graphs import (
     add_trees,
     dense_adjacency,
     dense_assignment,
     random_graph,
 )
-from torch_geometric.data import Data  # noqa: E402
+from torch_geometric.data import Data
 
-from sepool.nn import SEPN  # noqa: E402
-from sepool.nn.convs import CONVS  # noqa: E402
-from sepool.pyg.hierarchy import NoTreeError, hierarchy  # noqa: E402
+from sepool.nn import SEPN
+from sepool.nn.convs import CONVS
+from sepool.pyg.hierarchy import NoTreeError, hierarchy
 
 
 def tall_graph(seed: int = 0, **options) -> Data:

@@ -8,22 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import shapes
+from tests.pyg_graphs import as_data, molecules, same_data
+from torch_geometric.data import Data
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-
-import sepool  # noqa: E402
-from sepool import AddCodingTree  # noqa: E402
-from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
-from sepool.pyg import cache, transform  # noqa: E402
-from sepool.pyg.cache import FORMAT, VERSION, pack_forest, unpack_forest  # noqa: E402
-from sepool.pyg.format import Forest  # noqa: E402
+import sepool
+from sepool import AddCodingTree
+from sepool.files.archive import ArchiveError, read_archive, write_archive
+from sepool.pyg import cache, transform
+from sepool.pyg.cache import FORMAT, VERSION, pack_forest, unpack_forest
+from sepool.pyg.format import Forest
 
 FILES = Path(__file__).with_name("files")  # written by sepool 0.1.0
 

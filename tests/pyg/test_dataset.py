@@ -7,19 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import shapes
+from tests.pyg_graphs import as_data, data, degenerate_graphs, molecules, same_data
+from torch_geometric.data import Data, InMemoryDataset
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, data, degenerate_graphs, molecules, same_data  # noqa: E402
-from torch_geometric.data import Data, InMemoryDataset  # noqa: E402
-
-from sepool import AddCodingTree, load_graphs, save_graphs  # noqa: E402
-from sepool.files.archive import ArchiveError, read_archive, write_archive  # noqa: E402
-from sepool.pyg.dataset import FORMAT, VERSION  # noqa: E402
+from sepool import AddCodingTree, load_graphs, save_graphs
+from sepool.files.archive import ArchiveError, read_archive, write_archive
+from sepool.pyg.dataset import FORMAT, VERSION
 
 
 def assert_same_after(path, graphs) -> InMemoryDataset:

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from tests.communities import community_data, community_set
+from torch_geometric.data import Data
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests.communities import community_data, community_set  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-
-import sepool  # noqa: E402
-from sepool.pyg.features import (  # noqa: E402
+import sepool
+from sepool.pyg.features import (
     blend_weights,
     cosine_similarity,
     cosine_weights,

@@ -7,20 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import shapes
+from tests.pyg_graphs import as_data, data, degenerate_graphs, dense, molecules, same_data
+from torch_geometric.data import Batch, Data, InMemoryDataset
+from torch_geometric.loader import DataLoader
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, data, degenerate_graphs, dense, molecules, same_data  # noqa: E402
-from torch_geometric.data import Batch, Data, InMemoryDataset  # noqa: E402
-from torch_geometric.loader import DataLoader  # noqa: E402
-
-import sepool  # noqa: E402
-from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks  # noqa: E402
-from sepool.pyg.hierarchy import (  # noqa: E402
+import sepool
+from sepool.pyg.format import EdgeBlocks, Forest, pack_blocks
+from sepool.pyg.hierarchy import (
     DIRECTED,
     SORTED,
     SYMMETRIC,

@@ -9,17 +9,14 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
+from tests import shapes
+from tests.pyg_graphs import as_data, degenerate_graphs, dense, molecules, same_data
+from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
+from torch_geometric.transforms import Compose, ToUndirected
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests import shapes  # noqa: E402
-from tests.pyg_graphs import as_data, degenerate_graphs, dense, molecules, same_data  # noqa: E402
-from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset  # noqa: E402
-from torch_geometric.transforms import Compose, ToUndirected  # noqa: E402
-
-from sepool import AddCodingTree, hierarchy  # noqa: E402
-from sepool.pyg.hierarchy import DIRECTED, SORTED  # noqa: E402
+from sepool import AddCodingTree, hierarchy
+from sepool.pyg.hierarchy import DIRECTED, SORTED
 
 
 class Molecules(InMemoryDataset):
@@ -178,7 +175,6 @@ def test_apply_all_empty_list_is_empty():
 
 
 def test_apply_all_shows_progress_on_a_terminal_only(monkeypatch, capsys):
-    pytest.importorskip("rich")
     AddCodingTree().apply_all(molecules(3))
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

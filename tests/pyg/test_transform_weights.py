@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 
 import pytest
+import torch
+from tests import shapes
+from tests.pyg.test_transform import cosine, tree
+from tests.pyg_graphs import as_data, molecules, same_data
+from torch_geometric.data import Data
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
-
-from tests import shapes  # noqa: E402
-from tests.pyg.test_transform import cosine, tree  # noqa: E402
-from tests.pyg_graphs import as_data, molecules, same_data  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-
-from sepool import AddCodingTree, hierarchy  # noqa: E402
+from sepool import AddCodingTree, hierarchy
 
 
 def two_pairs() -> Data:

@@ -17,7 +17,6 @@ import pytest
 import sepool
 from sepool.viz.explore import write_explorer
 
-pytest.importorskip("bokeh", reason="the page needs Bokeh")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
 
 pytestmark = pytest.mark.heavy

@@ -12,12 +12,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import pytest
 
 import sepool
-
-pytest.importorskip("bokeh")
-
 from sepool.viz.explore import _escape_script, explorer_page
 
 Pair = tuple[sepool.CodingTree, sepool.Graph]

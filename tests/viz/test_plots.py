@@ -10,15 +10,11 @@ from xml.etree import ElementTree
 import networkx as nx
 import numpy as np
 import pytest
-
-import sepool
-
-pytest.importorskip("matplotlib")
-
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+import sepool
 from sepool import viz
 from sepool.viz.disk_layout import layout
 from sepool.viz.drawing import single_line
