@@ -56,29 +56,10 @@ def test_structural_entropy_equals_that_of_built_trees(graph, height, method):
     assert again.boundary == pytest.approx(tree.boundary)
 
 
-def test_structural_entropy_of_four_separate_edges():
-    edges = [(0, 1), (2, 3), (4, 5), (6, 7)]
-    assert structural_entropy(edges, [0, 0, 1, 1, 2, 2, 3, 3]) == 1
-    assert structural_entropy(edges, [0] * 8) == 3
-
-
 def test_one_dimensional_entropy_equals_that_of_the_degrees():
     degrees = np.array([3, 1, 1, 1]) / 6
     star = [(0, 1), (0, 2), (0, 3)]
     assert one_dimensional_entropy(star) == pytest.approx(-(degrees * np.log2(degrees)).sum())
-
-
-@pytest.mark.parametrize("n", [1, 5])
-def test_structural_entropy_without_edges_is_zero(n):
-    graph = sepool.as_graph([], num_nodes=n)
-    assert one_dimensional_entropy(graph) == 0
-    assert structural_entropy(graph, [0] * n) == 0
-
-
-def test_structural_entropy_isolated_nodes_add_nothing(bridge):
-    graph = sepool.as_graph(bridge, num_nodes=8)
-    expected = structural_entropy(bridge, [0, 0, 0, 1, 1, 1])
-    assert structural_entropy(graph, [0, 0, 0, 1, 1, 1, 2, 3]) == pytest.approx(expected)
 
 
 def test_one_dimensional_entropy_ignores_the_scale_of_weights(bridge):

@@ -55,10 +55,6 @@ class TestFromLevels:
         with pytest.raises(ValueError, match=message):
             CodingTree.from_levels(bridge, [list("axxxbb"), [0, 0, 0, 1, 1, 1]])
 
-    def test_from_levels_coarsest_first_is_refused(self, bridge):
-        with pytest.raises(ValueError, match="finest first"):
-            CodingTree.from_levels(bridge, [[0, 0, 0, 1, 1, 1], range(6)])
-
     @pytest.mark.parametrize(
         "labels", [[0, 1], [[0, 0, 0, 1, 1, 1], [0] * 7], np.zeros((1, 2, 6), int)]
     )

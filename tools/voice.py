@@ -20,8 +20,6 @@ NAMES = {
     *("real", "room", "copies", "times", "source", "reach", "kind"),
 }
 MODULES = {"beside", "looks", "largest", "undrawn", "recording", "ragged", "merging", "gate"}
-# Names that a format or a library dictates: the file from the root of its package, and the name.
-ALLOWED: set[tuple[str, str]] = set()
 
 
 def names_of(node: ast.AST) -> Iterator[str]:
@@ -45,7 +43,7 @@ def docstring_of(node: ast.AST) -> str:
     return ""
 
 
-def hits_of(path: Path, package: Path) -> Iterator[str]:
+def hits_of(path: Path) -> Iterator[str]:
     """Yield a line for each violation in a file."""
     if path.stem in MODULES:
         yield f"{path.relative_to(ROOT)}: a module named {path.stem}"
@@ -55,8 +53,7 @@ def hits_of(path: Path, package: Path) -> Iterator[str]:
         if words and words[0].rstrip(",:") in CLAUSES:
             yield f"{place}: a docstring that begins with {words[0]}"
         for name in names_of(node):
-            exempt = (path.relative_to(package).as_posix(), name) in ALLOWED
-            if name.strip("_").lower() in NAMES and not exempt:
+            if name.strip("_").lower() in NAMES:
                 yield f"{place}: a variable named {name}"
 
 
@@ -64,9 +61,8 @@ def main() -> None:
     """Print violations, or their number by folder, and fail if there are any."""
     counts: Counter[str] = Counter()
     for folder in FOLDERS:
-        package = ROOT / folder
-        for path in sorted(package.rglob("*.py")):
-            lines = list(hits_of(path, package))
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            lines = list(hits_of(path))
             counts[str(path.parent.relative_to(ROOT))] += len(lines)
             if "--count" not in sys.argv and lines:
                 print("\n".join(lines))

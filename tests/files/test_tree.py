@@ -121,12 +121,6 @@ def test_save_other_suffixes_are_refused(tmp_path, tree, name):
 
 
 @SUFFIXES
-def test_load_missing_file_is_named(tmp_path, suffix):
-    with pytest.raises(FileNotFoundError, match="nothing"):
-        CodingTree.load(tmp_path / f"nothing{suffix}")
-
-
-@SUFFIXES
 def test_load_truncated_file_is_refused(tmp_path, tree, suffix):
     path = tmp_path / f"tree{suffix}"
     tree.save(path)

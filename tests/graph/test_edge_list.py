@@ -165,14 +165,6 @@ class TestBadFiles:
             read_edge_list(path)
         assert str(caught.value).startswith(f"{path}:4: ")
 
-    def test_missing_file_is_named(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"nothing\.txt"):
-            read_edge_list(tmp_path / "nothing.txt")
-
-    def test_folder_is_refused(self, tmp_path):
-        with pytest.raises(IsADirectoryError):
-            read_edge_list(tmp_path)
-
     @pytest.mark.parametrize("content", ["", "\n\n", "# only a comment\n"])
     def test_empty_file_is_refused(self, write, content):
         with pytest.raises(ValueError, match="no edges in this file"):

@@ -260,8 +260,3 @@ def test_pack_blocks_slice_of_trees_equals_their_part():
         row, col = torch.cat([graph.edge_index for graph in some], 1).numpy()
         blocks = pack_blocks(Forest.of(trees[part]), EdgeBlocks(counts, row, col))
         assert all(map(torch.equal, blocks.tensors(), [graph.tree for graph in whole[part]]))
-
-
-def test_hierarchy_other_type_raises():
-    with pytest.raises(TypeError, match="expected a PyG Data or a batch of them, got int"):
-        hierarchy(5)
