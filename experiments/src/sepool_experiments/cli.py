@@ -94,28 +94,27 @@ def reproduce(
         units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs), data)
         if not units:
             raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
+        is_figure = isinstance(protocol, Figure)
         backends.assign_units(backend, [])  # checks the name, which figures do not use
         place = checks.check_device(device)
         plan, start = Plan.of(protocol, units, out), perf_counter()
-        if isinstance(protocol, Figure):
+        fingerprints: dict[str, str] = {}
+        if not is_figure:
+            backends.assign_units(backend, plan.todo)
+            fingerprints = checks.check_datasets(data, protocol, plan.todo)
+        if finished := len(plan.units) - len(plan.todo):
+            total, verb = counted(len(plan.units), "training"), "is" if finished == 1 else "are"
+            _log(f"{finished:,} of {total} {verb} in {out / protocol.name} already")
+        files: list[Path] = []
+        if is_figure:
             from sepool_experiments.figures.run import reproduce as reproduce_figure
 
-            _log_finished(plan)
             files = reproduce_figure(plan, data, place, _log)
-            _print_outcome(plan, files, perf_counter() - start, as_json)
-            return
-        backends.assign_units(backend, plan.todo)
-        options = backends.RunOptions(
-            data_root=data,
-            device=place,
-            workers=workers or os.cpu_count() or 1,
-            gpu_share=gpu_share,
-            address=address,
-        )
-        fingerprints = checks.check_datasets(data, protocol, plan.todo)
-        _log_finished(plan)
-        _run(plan, options, backend, fingerprints)
-        _print_outcome(plan, [], perf_counter() - start, as_json)
+        elif plan.todo:
+            cores = workers or os.cpu_count() or 1
+            options = backends.RunOptions(data, place, cores, gpu_share, address=address)
+            _train(plan, options, backend, fingerprints)
+        _print_outcome(plan, files, perf_counter() - start, as_json)
 
 
 def report(
@@ -182,36 +181,25 @@ def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _log_finished(plan: Plan) -> None:
-    if finished := len(plan.units) - len(plan.todo):
-        total, verb = counted(len(plan.units), "training"), "is" if finished == 1 else "are"
-        _log(f"{finished:,} of {total} {verb} in {_folder(plan)} already")
-
-
-def _run(plan: Plan, options: RunOptions, backend: str, fingerprints: Mapping[str, str]) -> None:
+def _train(plan: Plan, options: RunOptions, backend: str, fingerprints: Mapping[str, str]) -> None:
     """Train with a progress display."""
     from sepool_experiments.backends.progress import watch
     from sepool_experiments.backends.run import run
 
-    if plan.todo:
-        with watch(plan.todo) as reporter:
-            run(plan, replace(options, log=reporter.log), backend, reporter.add, fingerprints)
-
-
-def _folder(plan: Plan) -> Path:
-    return plan.out / plan.protocol.name
+    with watch(plan.todo) as reporter:
+        run(plan, replace(options, log=reporter.log), backend, reporter.add, fingerprints)
 
 
 def _print_outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: bool) -> None:
     """Print number of trainings, time and folders of a run."""
-    trained = len(plan.todo)
+    trained, folder = len(plan.todo), plan.out / plan.protocol.name
     if as_json:
         outcome = {
             "protocol": plan.protocol.name,
             "trainings": len(plan.units),
             "trained_now": trained,
             "seconds": round(seconds, 3),
-            "results": _folder(plan),
+            "results": folder,
             "files": files,
         }
         print_json(outcome)
@@ -220,7 +208,7 @@ def _print_outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: b
         print(path)
     count = f"all {len(plan.units):,} trainings are" if len(plan.units) > 1 else "the training is"
     now = f" ({trained:,} now, in {seconds:.1f} s)" if trained else ""
-    print(f"{count} in {_folder(plan)}{now}; sepool report --results {plan.out}")
+    print(f"{count} in {folder}{now}; sepool report --results {plan.out}")
 
 
 def _protocol(table: str, quick: bool) -> Protocol:
