@@ -90,26 +90,20 @@ def test_same_as_plain(conv, spare, key):
     assert_same(*both_batches(store, ids, store.capacity(ids, spare)))
 
 
-@pytest.mark.parametrize("size", [1, 2, 16, 24])
-@pytest.mark.parametrize("replicas", [1, 5])
-def test_same_for_any_number_of_graphs(size, replicas):
-    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GAT"], device=DEVICE)
-    missing = [(replicas - 1, size // 2)]
-    ids = some_ids(replicas, size, missing)
+@pytest.mark.parametrize(
+    ("conv", "levels", "shape", "missing"),
+    [
+        *(("GAT", (0, 1, 2), (1, size), [(0, size // 2)]) for size in (1, 2, 16, 24)),
+        *(("GAT", (0, 1, 2), (5, size), [(4, size // 2)]) for size in (1, 2, 16, 24)),
+        ("GraphSAGE", (0, 1, 2), (2, 4), [(0,)]),  # nothing in the first replica
+        *(("GCN", levels, (3, 7), [(1, 2)]) for levels in ((0, 0, 0), (0, 1, 3), (3,))),
+    ],
+    ids=str,
+)
+def test_same_for_any_levels_and_numbers_of_graphs(conv, levels, shape, missing):
+    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS[conv], levels, device=DEVICE)
+    ids = some_ids(*shape, missing)
     assert_same(*both_batches(store, ids, store.capacity(ids)))
-
-
-def test_same_where_nothing_is_there():
-    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GraphSAGE"], device=DEVICE)
-    ids = some_ids(2, 4, [(0,)])
-    assert_same(*both_batches(store, ids, store.capacity(ids)))
-
-
-@pytest.mark.parametrize("levels", [(0, 0, 0), (0, 1, 3), (3,)])
-def test_same_for_any_levels(levels):
-    store = GraphStore(SETS[3, 1], TREES[3, 1], CONVS["GCN"], levels, device=DEVICE)
-    ids = some_ids(3, 7, [(1, 2)])
-    assert_same(*both_batches(store, ids, store.capacity(ids, 0.1)))
 
 
 def test_ids_may_be_any_part_of_a_tensor():

@@ -6,10 +6,10 @@ every level and adjacency.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -123,7 +123,8 @@ def _kernel_slice(
     operators = {}
     for number, rows, entries in _operator_levels(levels, capacity):
         part = launch.adjacency(tables, starts, nodes[number], rows, number, entries)
-        operators[number] = Operator(_kernel_adjacency(part, rows), part.node_term)
+        a = _symmetric(part.ptr, part.index, part.weight, part.row, part.entry, rows)
+        operators[number] = Operator(a, part.node_term)
     row_indices = [level.row_index for level in nodes]
     num_valid = list(starts.totals[: len(levels)])
     return Slice(hierarchy, row_indices, operators, starts.y, starts.graph_mask, num_valid)
@@ -176,32 +177,21 @@ def _slice_operator(rows: Rows, row_index: Tensor, capacity: int) -> Operator:
     position = torch.arange(capacity, device=row_index.device)
     entry = (starts.index_select(0, row) + position).clamp_(max=len(rows.offset) - 1)
     index = row + rows.offset.index_select(0, entry)
-
-    def transpose() -> tuple[Tensor, Tensor, Tensor]:
-        order = position + rows.transpose_offset.index_select(0, entry)
-        return ptr, row.index_select(0, order), order
-
-    a = _symmetric(ptr, index, rows.weight.index_select(0, entry), row, transpose)
+    weight = rows.weight.index_select(0, entry)
     node_term = None if rows.node_term is None else rows.node_term.index_select(0, row_index)
-    return Operator(a, node_term)
-
-
-def _kernel_adjacency(part: Any, rows: Rows) -> Adjacency:
-    def transpose() -> tuple[Tensor, Tensor, Tensor]:
-        out: tuple[Tensor, Tensor, Tensor] = load("batches").transpose(part, rows.transpose_offset)
-        return out
-
-    return _symmetric(part.ptr, part.index, part.weight, part.row, transpose)
+    return Operator(_symmetric(ptr, index, weight, row, entry, rows), node_term)
 
 
 def _symmetric(
-    ptr: Tensor,
-    index: Tensor,
-    weight: Tensor,
-    row: Tensor,
-    transpose: Callable[[], tuple[Tensor, Tensor, Tensor]],
+    ptr: Tensor, index: Tensor, weight: Tensor, row: Tensor, entry: Tensor, rows: Rows
 ) -> Adjacency:
     """A symmetric adjacency with given rows and a transpose that needs no sort."""
+
+    def transpose() -> tuple[Tensor, Tensor, Tensor]:
+        order = torch.arange(len(entry), device=entry.device)
+        order += rows.transpose_offset.index_select(0, entry)
+        return ptr, row.index_select(0, order), order
+
     a = Adjacency(ptr, index, weight, True)
     a._row, a._make_transpose = row, transpose
     return a

@@ -176,16 +176,6 @@ def _adjacency(ids, starts, graph_starts, totals, row_index, batch, entries, inn
             tl.store(new_weight + new, tl.load(weight + old, mask=inside), mask=inside)
 
 
-@triton.jit(do_not_specialize=NUMBERS)
-def _transpose(entry, transpose_offset, row, order, index, entry_capacity, BLOCK: tl.constexpr):
-    position = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = position < entry_capacity
-    old = tl.load(entry + position, mask=inside, other=0)
-    other = position + tl.load(transpose_offset + old, mask=inside, other=0)
-    tl.store(order + position, other, mask=inside)
-    tl.store(index + position, tl.load(row + other, mask=inside, other=0), mask=inside)
-
-
 class Starts(NamedTuple):
     """First node and entry of the graphs of a batch, by line of `Tables.counts`.
 
@@ -306,11 +296,3 @@ def adjacency(
         (size - 1).bit_length(), BLOCK,
     )  # fmt: skip
     return Entries(ptr, row, index, weight, entry, node_term)
-
-
-def transpose(part: Entries, transpose_offset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the transpose; see `Adjacency.transpose`."""
-    order, index = torch.empty_like(part.entry), torch.empty_like(part.entry)
-    grid = (triton.cdiv(len(order), BLOCK),)
-    _transpose[grid](part.entry, transpose_offset, part.row, order, index, len(order), BLOCK)
-    return part.ptr, index, order
