@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 NODE_SYSTEMS: dict[str, System] = {}
 
 
-def _build(name: str, *options: str, hidden: bool = True) -> Build:
+def _build(name: str, *options: str, fields: tuple[str, ...] = ("hidden",)) -> Build:
     """Makes the model ``module:name`` of `sepool_experiments.models.nodes`.
 
-    Of a configuration it gets the width, if it has one, and those options that are in ``extra``.
-    The rates of dropout are set by the trainer.
+    Of a configuration it gets some fields, and those options that are in ``extra``. The rates of
+    dropout are set by the trainer.
     """
 
     def build(
@@ -26,46 +26,12 @@ def _build(name: str, *options: str, hidden: bool = True) -> Build:
     ) -> nn.Module:
         module, _, model = name.partition(":")
         found: Any = getattr(import_module(f"sepool_experiments.models.nodes.{module}"), model)
-        given = {key: value for key, value in config.extra if key in options}
-        widths = (features, config.hidden, classes) if hidden else (features, classes)
-        made: nn.Module = found(*widths, **given, replicas=replicas)
+        given = {field: getattr(config, field) for field in fields}
+        given.update({key: value for key, value in config.extra if key in options})
+        made: nn.Module = found(features, out_channels=classes, **given, replicas=replicas)
         return made
 
     return build
-
-
-def _g_u_nets(
-    features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
-) -> nn.Module:
-    from sepool_experiments.models.nodes.gunets import GUNets
-
-    sizes = str(dict(config.extra).get("sizes", "2000,1000,500,200"))
-    return GUNets(
-        features, config.hidden, classes, sizes=[float(s) for s in sizes.split(",")],
-        replicas=replicas,
-    )  # fmt: skip
-
-
-def _sep_n(
-    features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
-) -> nn.Module:
-    from sepool_experiments.models.nodes.sep_n import SEPN
-
-    names = (
-        *("skip", "reduce", "smooth", "norm", "input_dropout", "propagate", "teleport", "light"),
-    )
-    options: dict[str, Any] = {key: value for key, value in config.extra if key in names}
-    return SEPN(
-        features,
-        config.hidden,
-        classes,
-        blocks=config.blocks,
-        conv=config.conv,
-        pooled=config.pooled,
-        input_link=config.input_link,
-        replicas=replicas,
-        **options,
-    )
 
 
 def _add(name: str, build: Build, family: str, year: int, paper: str) -> None:
@@ -95,12 +61,17 @@ _add("APPNP", _build("appnp:APPNP", "steps", "alpha"), "deep message passing", 2
 _add("MixHop", _build("mixhop:MixHop"), _PASSING, 2019,
      "MixHop: Higher-Order Graph Convolutional Architectures, ICML")  # fmt: skip
 _add("DGI", _build("dgi:Probe"), "unsupervised", 2019, "Deep Graph Infomax, ICLR")
-_add("SGC", _build("sgc:SGC", "power", hidden=False), _LINEAR, 2019,
+_add("SGC", _build("sgc:SGC", "power", fields=()), _LINEAR, 2019,
      "Simplifying Graph Convolutional Networks, ICML")  # fmt: skip
-_add("S2GC", _build("s2gc:S2GC", "power", "alpha", hidden=False), _LINEAR, 2021,
+_add("S2GC", _build("s2gc:S2GC", "power", "alpha", fields=()), _LINEAR, 2021,
      "Simple Spectral Graph Convolution, ICLR")  # fmt: skip
 _add("GCNII", _build("gcnii:GCNII", "layers", "alpha", "strength"), "deep message passing", 2020,
      "Simple and Deep Graph Convolutional Networks, ICML")  # fmt: skip
-_add("g-U-Nets", _g_u_nets, _POOLING, 2019, "Graph U-Nets, ICML")
-_add("SEP-N", _sep_n, _POOLING, 2022,
+_add("g-U-Nets", _build("gunets:GUNets", "sizes"), _POOLING, 2019, "Graph U-Nets, ICML")
+_SEP_N = _build(
+    "sep_n:SEPN",
+    *("skip", "reduce", "smooth", "norm", "input_dropout", "propagate", "teleport", "light"),
+    fields=("hidden", "blocks", "conv", "pooled", "input_link"),
+)
+_add("SEP-N", _SEP_N, _POOLING, 2022,
      "Structural Entropy Guided Graph Hierarchical Pooling, ICML")  # fmt: skip

@@ -194,7 +194,7 @@ def test_shuffled_rows_are_the_same_rows():
 
 
 def test_g_u_nets_keeps_so_many_nodes():
-    model = GUNets(WORDS, 8, CLASSES, sizes=(0.5, 0.25, 7), replicas=2)
+    model = GUNets(WORDS, 8, CLASSES, sizes="0.5,0.25,7", replicas=2)
     assert model.counts(COUNT) == [60, 15, 7]
     assert model.counts(10) == [5, 2, 2]
     model(model.prepare(DATA))
@@ -225,5 +225,5 @@ def test_g_u_nets_joins_what_is_two_steps_apart():
 def test_g_u_nets_counts_a_node_twice_among_its_neighbours():
     a = (dense(GRAPH.plain) > 0).float() * (1 - torch.eye(COUNT)) + 2 * torch.eye(COUNT)
     scale = a.sum(1).rsqrt()
-    found = dense(GUNets(WORDS, 8, CLASSES, sizes=(0.5,)).prepare(DATA).graph.adjacency)
+    found = dense(GUNets(WORDS, 8, CLASSES, sizes="0.5").prepare(DATA).graph.adjacency)
     torch.testing.assert_close(found, scale[:, None] * a * scale)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -55,13 +54,13 @@ class GUNets(NodeModel):
         hidden: int,
         out_channels: int,
         *,
-        sizes: Sequence[float] = (2000, 1000, 500, 200),
+        sizes: str = "2000,1000,500,200",
         dropout: float = 0.0,
         edge_dropout: float = 0.0,
         replicas: int | None = None,
     ) -> None:
         super().__init__(replicas)
-        self.sizes, many = tuple(sizes), replicas or 1
+        self.sizes, many = [float(size) for size in str(sizes).split(",")], replicas or 1
         self.first = InputLinear(in_channels, hidden, dropout, replicas=many)
         self.directions = nn.Parameter(torch.empty(many, len(self.sizes), hidden))
         nn.init.uniform_(self.directions, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
