@@ -26,7 +26,6 @@ from sepool_experiments.layers.linear_chain import (
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.segments import (
     pool_max,
-    pool_relu,
     pool_sum,
     segment_max,
 )
@@ -63,7 +62,7 @@ def segment_sum_cases(width):
     x, weight, a = draw(40, width), torch.rand(40, device=DEVICE), graph()
     yield lambda x: pool_sum(x, PTR, SEGMENT), [x]
     yield lambda x: pool_sum(x, PTR, SEGMENT[ORDER.argsort()], ORDER), [x]
-    yield lambda x: pool_relu(x, PTR, SEGMENT, row_weight=weight), [x]
+    yield lambda x: pool_sum(x, PTR, SEGMENT, row_weight=weight), [x]
     yield lambda x: pool_max(x, PTR, SEGMENT), [x]
     yield lambda x: segment_max(x.detach() - 5, PTR), [x]
     yield a.weighted(torch.rand(len(a.index), device=DEVICE)).propagate, [draw(40, width)]

@@ -22,7 +22,6 @@ from sepool_experiments.layers.adjacency import (
 from sepool_experiments.layers.segments import (
     as_factor,
     pool_max,
-    pool_relu,
     pool_sum,
     segment_max,
     segment_sum,
@@ -84,22 +83,12 @@ def test_pool_max_ties_infinities_and_nans_equal_amax():
     assert expected[3].isnan()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
-def test_pool_relu_equals_relu_then_sum(shape, weighted):
-    x = torch.randn(6, *shape, requires_grad=True)
-    if weighted:  # these rows are sorted by cluster
-        weight, assignment = torch.randint(1, 4, (6,)).float(), ASSIGNMENT.sort().values
-        expected = pool_sum(x.relu() * as_factor(weight, x), PTR, assignment)
-        actual = pool_relu(x, PTR, assignment, row_weight=weight)
-    else:
-        expected = pool_sum(x.relu(), PTR, ASSIGNMENT, ORDER)
-        actual = pool_relu(x, PTR, ASSIGNMENT, ORDER)
-    torch.testing.assert_close(actual, expected)
-    cotangent = torch.randn_like(expected)
-    torch.testing.assert_close(
-        torch.autograd.grad(actual, x, cotangent), torch.autograd.grad(expected, x, cotangent)
-    )
+def test_weighted_pool_sum_equals_sum_of_products():
+    x, weight, assignment = doubles(6, 2), torch.rand(6), ASSIGNMENT.sort().values
+    expected = pool_sum(x * as_factor(weight, x), PTR, assignment)
+    torch.testing.assert_close(pool_sum(x, PTR, assignment, row_weight=weight), expected)
+    for check in (torch.autograd.gradcheck, torch.autograd.gradgradcheck):
+        assert check(lambda x: pool_sum(x, PTR, assignment, None, weight), x)
 
 
 @pytest.mark.parametrize(("options", "layout"), LAYOUTS, ids=str)

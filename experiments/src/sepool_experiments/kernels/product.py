@@ -15,7 +15,12 @@ import triton
 import triton.language as tl
 
 from sepool_experiments.kernels.registry import COUNTS
-from sepool_experiments.kernels.rows import relu
+
+
+@triton.jit
+def _relu(x):
+    """ReLU that propagates NaNs, so that diverged trainings are visible."""
+    return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
@@ -91,7 +96,7 @@ def product(x, row_index, extent, num_valid, weight, bias, out, rows, stride, de
         total = _multiply(total, x + first * stride if DENSE else x, line, extent,
                           weight + replica * depth * WIDTH, column, mask, stride, depth, WIDTH,
                           DENSE, DEEP)  # fmt: skip
-    total = tl.where(mask[:, None], relu(total) if RELU else total, 0.0)
+    total = tl.where(mask[:, None], _relu(total) if RELU else total, 0.0)
     inside = (row < rows)[:, None] & wide[None, :]
     tl.store(out + first * WIDTH + row[:, None] * WIDTH + column[None, :], total, mask=inside)
 
@@ -127,7 +132,7 @@ def pooled_product(x, row_index, extent, multiplicity, num_valid, weight, bias, 
         if MULTIPLICITY:
             table_row = tl.load(row_index + begin + row, mask=mask, other=0)
             total *= tl.load(multiplicity + table_row, mask=mask, other=0.0)[:, None]
-        total = tl.where(mask[:, None], relu(total), 0.0)
+        total = tl.where(mask[:, None], _relu(total), 0.0)
         inside = mask[:, None] & wide[None, :]
         offset = positive + begin * WIDTH + row[:, None] * WIDTH + column[None, :]
         tl.store(offset, (total > 0).to(tl.int8), mask=inside)

@@ -16,12 +16,6 @@ LOWEST = tl.constexpr(-3e38)  # a finite minus infinity
 
 
 @triton.jit
-def relu(x):
-    """ReLU that propagates NaNs, so that diverged trainings are visible."""
-    return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
-
-
-@triton.jit
 def some_rows(ptr, rows, ROWS: tl.constexpr):
     """Rows of a program, their mask, and start and end of their entries."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -32,7 +26,7 @@ def some_rows(ptr, rows, ROWS: tl.constexpr):
 
 @triton.jit(do_not_specialize=COUNTS)
 def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIGHT: tl.constexpr,
-              RELU: tl.constexpr, MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+              MAX: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     """Sum or maximum of entries in their order, which makes it reproducible.
 
@@ -53,8 +47,6 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
                 mask=mask[:, None] & wide[None, :],
                 other=nothing,
             )
-            if RELU:
-                values = relu(values)
             if WEIGHT:
                 values *= tl.load(weight + entry, mask=mask, other=0.0)[:, None]
             total = tl.maximum(total, values) if MAX else total + values
@@ -65,7 +57,7 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
 
 
 @triton.jit
-def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS: tl.constexpr,
+def _sum_long(x, ptr, out, width, AHEAD: tl.constexpr, ROWS: tl.constexpr,
               WIDTH: tl.constexpr):  # fmt: skip
     """Sum of one long segment, many rows at a time."""
     segment = tl.program_id(0).to(tl.int64)
@@ -76,12 +68,11 @@ def _sum_long(x, ptr, out, width, RELU: tl.constexpr, AHEAD: tl.constexpr, ROWS:
     for start in range(begin, end, AHEAD * ROWS):
         for more in tl.static_range(AHEAD):
             row = start + more * ROWS + tl.arange(0, ROWS)
-            values = tl.load(
+            total += tl.load(
                 x + row[:, None] * width + column[None, :],
                 mask=(row < end)[:, None] & wide[None, :],
                 other=0.0,
             )
-            total += relu(values) if RELU else values
     tl.store(out + segment * width + column, tl.sum(total, 0), mask=wide)
 
 
@@ -143,7 +134,6 @@ def sum_rows(
     ptr: Tensor,
     index: Tensor | None = None,
     weight: Tensor | None = None,
-    relu: bool = False,
     mode: str = "sum",
 ) -> Tensor:
     """Sum ``weight[e] * x[index[e]]`` over the entries ``ptr[i]`` to ``ptr[i + 1]``.
@@ -155,7 +145,7 @@ def sum_rows(
     out = torch.empty(rows, width, dtype=x.dtype, device=x.device)
     grid, *tile = tiles(rows, width)
     if index is None and weight is None and mode == "sum" and len(x) >= LONG * rows:
-        _sum_long[(rows, grid[1])](x, ptr, out, width, relu, AHEAD, *tile)
+        _sum_long[(rows, grid[1])](x, ptr, out, width, AHEAD, *tile)
         return out
     _sum_rows[grid](
         x,
@@ -167,7 +157,6 @@ def sum_rows(
         width,
         index is not None,
         weight is not None,
-        relu,
         mode == "max",
         AHEAD,
         *tile,

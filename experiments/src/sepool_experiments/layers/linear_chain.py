@@ -15,7 +15,7 @@ from torch.autograd import Function
 from sepool_experiments.kernels.registry import load, use_kernel
 from sepool_experiments.layers.feature_table import Features, FeatureTable
 from sepool_experiments.layers.linear import Layers, affine_layers
-from sepool_experiments.layers.segments import pool_relu, rows_at
+from sepool_experiments.layers.segments import pool_sum, rows_at
 
 
 def linear_chain(
@@ -56,15 +56,13 @@ def pooled_linear_chain(
     ``num_valid`` counts the nodes and the clusters of every replica without padding; no cluster has
     both. A row of the table stands for ``multiplicity`` nodes.
     """
-    if multiplicity is not None and row_index is None:
-        raise ValueError("multiplicity is one value a row of a table; expected a row_index")
     if has_chain_kernel(x, row_index, layers, len(assignment)):
         clusters = load("layer").Clusters(assignment, ptr, num_valid[1])
         return _chain(x, layers, row_index, multiplicity, num_valid[0], clusters, True)
-    hidden = affine_layers(rows_at(x, row_index), layers)
+    hidden = affine_layers(rows_at(x, row_index), layers).relu()
     if multiplicity is not None and row_index is not None:
         multiplicity = multiplicity.index_select(0, row_index)
-    return pool_relu(hidden, ptr, assignment, row_weight=multiplicity)
+    return pool_sum(hidden, ptr, assignment, row_weight=multiplicity)
 
 
 def has_chain_kernel(x: Features, row_index: Tensor | None, layers: Layers, rows: int) -> bool:

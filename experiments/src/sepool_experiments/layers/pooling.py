@@ -9,7 +9,6 @@ from sepool.pyg.hierarchy import Hierarchy
 from sepool_experiments.layers.segments import (
     as_factor,
     pool_max,
-    pool_relu,
     pool_sum,
 )
 
@@ -20,14 +19,14 @@ def members(levels: Hierarchy, level: int) -> tuple[Tensor, Tensor, Tensor | Non
     return levels.ptr(level), levels.assignment(level), order
 
 
-def pool(x: Tensor, levels: Hierarchy, level: int, reduce: str, relu: bool = False) -> Tensor:
-    """Pool the nodes below ``level`` into its clusters, after ReLU if ``relu``.
+def pool(x: Tensor, levels: Hierarchy, level: int, reduce: str) -> Tensor:
+    """Pool the nodes below ``level`` into its clusters.
 
     Reductions are "sum", "mean", "max" and "sym", the sum over the root of the cluster's size.
     """
     if reduce == "max":
-        return pool_max(x.relu() if relu else x, *members(levels, level))
-    out = (pool_relu if relu else pool_sum)(x, *members(levels, level))
+        return pool_max(x, *members(levels, level))
+    out = pool_sum(x, *members(levels, level))
     if reduce == "mean":
         out = out / as_factor(levels.sizes[level - 1].clamp(min=1), x)
     if reduce == "sym":

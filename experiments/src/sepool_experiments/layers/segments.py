@@ -41,7 +41,13 @@ def segment_max(x: Tensor, ptr: Tensor, index: Tensor | None = None) -> Tensor:
     return gather_sum(x, ptr, index, mode="max")
 
 
-def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = None) -> Tensor:
+def pool_sum(
+    x: Tensor,
+    ptr: Tensor,
+    assignment: Tensor,
+    order: Tensor | None = None,
+    row_weight: Tensor | None = None,
+) -> Tensor:
     """``S x``: sum of the rows of every cluster.
 
     Args:
@@ -49,25 +55,11 @@ def pool_sum(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
         ptr: start of the members of every cluster.
         assignment: cluster of every row of ``x``.
         order: rows sorted by cluster; None if they are sorted.
-    """
-    out: Tensor = _Pool.apply(x, ptr, assignment, order)  # type: ignore[no-untyped-call]
-    return out
-
-
-def pool_relu(
-    x: Tensor,
-    ptr: Tensor,
-    assignment: Tensor,
-    order: Tensor | None = None,
-    row_weight: Tensor | None = None,
-) -> Tensor:
-    """``S relu(x)`` in one pass over ``x``, and one for its gradient; see `pool_sum`.
-
-    ``row_weight`` multiplies the rows, which must be sorted by cluster then.
+        row_weight: factor of every row, which must be sorted by cluster then; None for 1.
     """
     assert row_weight is None or order is None, "weighted rows must be sorted by cluster"
     args = x, ptr, assignment, order, row_weight
-    out: Tensor = _PoolRelu.apply(*args)  # type: ignore[no-untyped-call]
+    out: Tensor = _Pool.apply(*args)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -86,15 +78,22 @@ def pool_max(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = 
 class _Pool(Function):
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
+        ctx: Any,
+        x: Tensor,
+        ptr: Tensor,
+        assignment: Tensor,
+        order: Tensor | None,
+        row_weight: Tensor | None,
     ) -> Tensor:
-        ctx.save_for_backward(ptr, assignment, order)
-        return gather_sum(x, ptr, order)
+        ctx.save_for_backward(ptr, assignment, order, row_weight)
+        return gather_sum(x, ptr, order, row_weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        ptr, assignment, order = ctx.saved_tensors
-        return unpool(grad, ptr, assignment, order), None, None, None
+        ptr, assignment, order, row_weight = ctx.saved_tensors
+        grad = unpool(grad, ptr, assignment, order)
+        grad = grad if row_weight is None else grad * as_factor(row_weight, grad)
+        return grad, None, None, None, None
 
 
 class _PoolMax(Function):
@@ -114,31 +113,6 @@ class _PoolMax(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         share, ptr, assignment, order = ctx.saved_tensors
         return unpool(grad, ptr, assignment, order) * share, None, None, None
-
-
-class _PoolRelu(Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        ptr: Tensor,
-        assignment: Tensor,
-        order: Tensor | None,
-        row_weight: Tensor | None,
-    ) -> Tensor:
-        ctx.save_for_backward(x, assignment, row_weight)
-        if use_kernel("segment_sum", x):
-            out: Tensor = load("rows").sum_rows(_matrix(x), ptr, order, row_weight, relu=True)
-            return out.view(-1, *x.shape[1:])
-        return gather_sum(x.relu(), ptr, order, row_weight)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, assignment, row_weight = ctx.saved_tensors
-        grad = grad.index_select(0, assignment) * (x > 0)
-        grad = grad if row_weight is None else grad * as_factor(row_weight, grad)
-        return grad, None, None, None, None
 
 
 class _Unpool(Function):

@@ -16,7 +16,7 @@ from sepool_experiments.layers.linear_chain import linear_chain, pooled_linear_c
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.pooling import members, pool, readout
 from sepool_experiments.layers.replica_batch import ReplicaBatch
-from sepool_experiments.layers.segments import pool_relu, rows_at
+from sepool_experiments.layers.segments import pool_sum, rows_at
 from sepool_experiments.models.graphs.model import GraphModel
 
 
@@ -115,11 +115,10 @@ class SEPG(GraphModel):
             if batch.num_valid:
                 row_weight = batch.row_weights(level, out, row_weight)
             out = self.norms[i](out, row_weight)
+        out = out.relu()
         if summed and row_weight is not None:
-            return pool_relu(out, *members(batch.levels, level + 1), row_weight)
-        if i < self.blocks:
-            return pool(out, batch.levels, level + 1, self.reduce, relu=True)
-        return out.relu()
+            return pool_sum(out, *members(batch.levels, level + 1), row_weight)
+        return pool(out, batch.levels, level + 1, self.reduce) if i < self.blocks else out
 
     def _aggregate(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Features:
         """Aggregation of convolution ``i``, which of the input may be precomputed."""
