@@ -31,12 +31,7 @@ MANY = 64  # replicas; with fewer a GPU waits for launches and compaction gains 
 class Descent(ABC):
     """The trainings of some units as one model; subclasses add the data.
 
-    Args:
-        units: trainings.
-        protocol: protocol of the experiment.
-        split: data for training, validation and test, with `select` of some replicas.
-        build: makes the model of a number of replicas.
-        device: device.
+    ``split`` has the data for training, validation and test, and `select` of some replicas.
     """
 
     per_replica: tuple[str, ...] = (
