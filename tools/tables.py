@@ -203,24 +203,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if old")
     check = parser.parse_args().check
-    stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        before = path.read_text(encoding="utf-8")
-        after = filled(before)
-        if after != before:
-            stale.append(str(path.relative_to(ROOT)))
-            if not check:
-                path.write_text(after, encoding="utf-8")
-    page = ROOT / "benchmarks" / "README.md"
-    if page.read_text(encoding="utf-8") != (text := bench_report.render(quick=False)):
-        stale.append(str(page.relative_to(ROOT)))
-        if not check:
-            page.write_text(text, encoding="utf-8")
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = {page: filled(page.read_text(encoding="utf-8")) for page in pages}
+    texts[ROOT / "benchmarks" / "README.md"] = bench_report.render(quick=False)
+    stale = [page for page, text in texts.items() if page.read_text(encoding="utf-8") != text]
+    names = [str(page.relative_to(ROOT)) for page in stale]
     if check and stale:
         sys.exit(
-            f"older than the rows in results/ and benchmarks/: {', '.join(stale)}; make readme"
+            f"older than the rows in results/ and benchmarks/: {', '.join(names)}; make readme"
         )
-    print("\n".join(f"wrote {name}" for name in stale) or "all tables are up to date")
+    for page in stale:
+        page.write_text(texts[page], encoding="utf-8")
+    print("\n".join(f"wrote {name}" for name in names) or "all tables are up to date")
 
 
 if __name__ == "__main__":
