@@ -157,7 +157,10 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         if self.cache is None:
             trees = build()
         else:
-            trees = cached_trees(self.cache, graphs, self._tree_options(), build)
+            # All that the trees depend on, besides the graphs and their weights.
+            options = {name: getattr(self, name) for name in ("height", "method", "seed")}
+            options["symmetrise"] = self.symmetrise
+            trees = cached_trees(self.cache, graphs, options, build)
         return pack_blocks(trees, graphs.edges, self._symmetric(graphs))
 
     def _build(self, graphs: Graphs, progress: Progress) -> Forest:
@@ -186,15 +189,6 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         if not self.symmetrise and graphs.tree_weight is graphs.edges.weight:
             return True
         return symmetric_graphs(graphs.nodes, graphs.edges)
-
-    def _tree_options(self) -> dict[str, Any]:
-        """Return the options that the trees depend on, besides the graphs and their weights."""
-        return {
-            "height": self.height,
-            "method": self.method,
-            "seed": self.seed,
-            "symmetrise": self.symmetrise,
-        }
 
     def __repr__(self) -> str:
         weight = self.edge_weight
