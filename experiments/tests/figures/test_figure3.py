@@ -7,7 +7,7 @@ from matplotlib import image
 from sepool_experiments.backends.run import Plan
 from sepool_experiments.figures import figure3
 from sepool_experiments.figures.journal import kept_arrays, read_rows
-from sepool_experiments.figures.run import write
+from sepool_experiments.figures.run import run, write
 
 
 def plan(figure, out, **choice):
@@ -17,13 +17,13 @@ def plan(figure, out, **choice):
 def test_run_resumes_and_writes_all_files(tmp_path, short, small, monkeypatch):
     messages = []
     part = plan(short, tmp_path, datasets=["ring"], systems=["SEP", "ASAP"], seeds=1)
-    figure3.run(part, log=messages.append)
+    run(part, tmp_path, "cpu", messages.append)
     assert len(part.todo) == 4
-    assert messages[0] == "1/4 ring, SEP, seeds: 1"
-    assert messages[1].startswith("  seed 0: MSE 0.")
+    assert messages[0] == "1/4 ring, SEP, trainings: 1"
+    assert messages[1].startswith("  fold 0, seed 0: MSE 0.")
     rest = plan(short, tmp_path)
     assert len(rest.units) - len(rest.todo) == 4
-    figure3.run(rest, log=messages.append)
+    run(rest, tmp_path, "cpu", messages.append)
     rows = read_rows(tmp_path, short)
     assert len(rows) == len(rest.units)
     row = next(row for row in rows if row.unit.system == "SEP")
@@ -40,7 +40,7 @@ def test_run_resumes_and_writes_all_files(tmp_path, short, small, monkeypatch):
     monkeypatch.setattr(figure3, "Reconstruction", refuse)
     done = plan(short, tmp_path)
     assert not done.todo
-    figure3.run(done)
+    run(done, tmp_path, "cpu", print)
     paths = {path.suffix: path for path in write(tmp_path, short, tmp_path)}
     assert image.imread(paths[".png"]).shape[2] == 4
     svg = ElementTree.parse(paths[".svg"])
@@ -55,7 +55,7 @@ def test_run_resumes_and_writes_all_files(tmp_path, short, small, monkeypatch):
 
 def test_write_marks_missing_results(tmp_path, short, small):
     part = plan(short, tmp_path, datasets=["ring"], systems=["SAGPool"], seeds=1)
-    figure3.run(part)
+    run(part, tmp_path, "cpu", print)
     paths = {path.suffix: path for path in write(tmp_path, short, tmp_path)}
     line = next(text for text in paths[".md"].read_text().splitlines() if "SAGPool" in text)
     assert line.count("missing") == 2
@@ -64,6 +64,6 @@ def test_write_marks_missing_results(tmp_path, short, small):
 
 
 def test_write_twice_is_equal(tmp_path, short, small):
-    figure3.run(plan(short, tmp_path, systems=["TopKPool"]))
+    run(plan(short, tmp_path, systems=["TopKPool"]), tmp_path, "cpu", print)
     once = [path.read_bytes() for path in write(tmp_path, short, tmp_path)]
     assert once == [path.read_bytes() for path in write(tmp_path, short, tmp_path)]

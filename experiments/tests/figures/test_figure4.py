@@ -11,10 +11,10 @@ from sepool.segments import pointers
 from sepool_experiments.backends.run import Plan
 from sepool_experiments.data.graphs import load_graphs, load_trees
 from sepool_experiments.figures import figure4
-from sepool_experiments.figures.clusters import forest_labels, learn_clusters, tree_clusters
+from sepool_experiments.figures.clusters import forest_labels, learn_clusters
 from sepool_experiments.figures.journal import read_rows
 from sepool_experiments.figures.molecules import Molecule, layout
-from sepool_experiments.figures.run import write
+from sepool_experiments.figures.run import run, write
 from sepool_experiments.protocols.figures import FIGURE4
 
 
@@ -26,17 +26,17 @@ def figure():
 def test_run_resumes_and_writes_all_files(tmp_path, data, figure, monkeypatch):
     units = figure.units(folds=[0, 4])
     part = Plan.of(figure, [u for u in units if u.system == "MinCutPool"], tmp_path)
-    figure4.run(part, data, log=lambda text: None)
+    run(part, data, "cpu", print)
     rest = Plan.of(figure, units, tmp_path)
     assert len(rest.units) - len(rest.todo) == 2
-    figure4.run(rest, data, log=lambda text: None)
+    run(rest, data, "cpu", print)
     rows = read_rows(tmp_path, figure)
     assert len(rows) == len(units) == 2 * 2 + 9 + 1
     assert {row.measured["rings"] for row in rows} == {30}
     one = next(row.measured for row in rows if row.unit.system == "one cluster")
     assert (one["whole"], one["clusters"], one["whole_by_chance"]) == (1, 1, 1)
     monkeypatch.setattr(figure4, "learn_clusters", None)
-    figure4.run(Plan.of(figure, units, tmp_path), data)
+    run(Plan.of(figure, units, tmp_path), data, "cpu", print)
     paths = {path.suffix: path for path in write(tmp_path, figure, data)}
     assert image.imread(paths[".png"]).shape[2] == 4
     words = "".join(ElementTree.parse(paths[".svg"]).getroot().itertext())
@@ -45,11 +45,11 @@ def test_run_resumes_and_writes_all_files(tmp_path, data, figure, monkeypatch):
     assert "| SEP (paper), height 3, level 2 " in paths[".md"].read_text()
 
 
-def test_tree_clusters_equal_levels(data):
+def test_forest_labels_equal_levels(data):
     graphs = load_graphs(data, "MUTAG")
     forest = load_trees(data, graphs, "best", 3)
     for level in (1, 2):
-        labels = tree_clusters(data, graphs, "best", 3, level)
+        labels = forest_labels(forest, level)
         assert len(labels) == graphs.nodes.sum()
         parts = np.split(labels, np.cumsum(graphs.nodes)[:-1])
         assert [len(np.unique(part)) for part in parts] == forest.counts[:, level].tolist()

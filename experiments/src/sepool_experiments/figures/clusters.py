@@ -14,7 +14,6 @@ from torch import Tensor
 from sepool.pyg.format import Forest
 from sepool.segments import pointers
 from sepool_experiments.batches.store import Batch
-from sepool_experiments.data.graphs import GraphSet, load_trees
 from sepool_experiments.engine.lockstep import Lockstep
 from sepool_experiments.engine.trainer import make_lockstep
 from sepool_experiments.models.graphs.diffpool import DiffPool
@@ -70,13 +69,6 @@ def learn_clusters(
     lockstep = ClusterLockstep(plain.units, plain.protocol, plain.store, plain.split, plain.build)
     for result in lockstep.run():
         yield result, lockstep.labels.pop(result.unit.key)
-
-
-def tree_clusters(
-    root: Path, graphs: GraphSet, tree: str, height: int = 3, level: int = 1
-) -> Labels:
-    """Return the cluster of every node of a dataset on one level of its trees."""
-    return forest_labels(load_trees(root, graphs, tree, height), level)
 
 
 def forest_labels(forest: Forest, level: int = 1) -> Labels:

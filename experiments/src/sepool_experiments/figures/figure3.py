@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,53 +14,31 @@ from numpy.typing import NDArray
 
 from sepool.viz.colours import GREY, INK, PALE
 from sepool.viz.drawing import new_figure
-from sepool_experiments.backends.run import Plan, device_name
 from sepool_experiments.figures.figure3_table import errors_of, line_name, rows_of
-from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays
+from sepool_experiments.figures.journal import Row, Trained, kept_arrays
 from sepool_experiments.figures.reconstruction import Reconstruction
-from sepool_experiments.figures.shapes import SHAPES, Pick, Shape
+from sepool_experiments.figures.shapes import SHAPES, Shape
 from sepool_experiments.protocols.figures import Figure
-from sepool_experiments.protocols.units import Result
-from sepool_experiments.results.database import Writer
-from sepool_experiments.results.run_info import RunInfo
+from sepool_experiments.protocols.units import Unit
 from sepool_experiments.tables import MISSING
 
 MARGIN = 0.12  # around the original, relative to its width
 
 
-def run(
-    plan: Plan,
-    device: str = "cpu",
-    log: Callable[[str], None] = print,
-) -> None:
-    """Train the missing units of a plan, and save every result at once."""
-    groups = by_line(plan.todo)
-    info = RunInfo.now(plan.protocol, device_name(device), "replicas")
-    with Writer(plan.out, plan.protocol, info) as writer:
-        for number, units in enumerate(groups, 1):
-            unit = units[0]
-            log(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, seeds: {len(units)}")
-            training = Reconstruction(units, plan.protocol, SHAPES[unit.dataset](), device)
-            for result, points in training.rebuilt():
-                if result.unit.seed == 0:
-                    keep_array(plan.out, plan.protocol, result.unit, points)
-                writer.add_measured(result.unit, measured(result, training.pick))
-                mse = f"{result.val_loss:.3g}"
-                log(f"  seed {result.unit.seed}: MSE {mse}, {result.epochs:,} epochs")
-
-
-def measured(result: Result, pick: Pick | None) -> dict[str, Any]:
-    """Return the measured values of a row."""
-    mse = result.val_loss
-    row: dict[str, Any] = {
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "mse": float(f"{mse:.6g}") if np.isfinite(mse) else None,
-        "seconds": round(result.seconds, 3),
-    }
-    if pick is not None:
-        row.update(height=pick.tree.height, level=pick.level, clusters=pick.clusters)
-    return row
+def train(units: Sequence[Unit], figure: Figure, device: str) -> Iterator[Trained]:
+    """Train units that differ in the seed alone."""
+    training = Reconstruction(units, figure, SHAPES[units[0].dataset](), device)
+    for result, points in training.rebuilt():
+        mse, pick = result.val_loss, training.pick
+        row: dict[str, Any] = {
+            "epochs": result.epochs,
+            "best_epoch": result.best_epoch,
+            "mse": float(f"{mse:.6g}") if np.isfinite(mse) else None,
+            "seconds": round(result.seconds, 3),
+        }
+        if pick is not None:
+            row.update(height=pick.tree.height, level=pick.level, clusters=pick.clusters)
+        yield result.unit, row, points, f"MSE {mse:.3g}, {result.epochs:,} epochs"
 
 
 def draw(out: Path, figure: Figure, rows: Sequence[Row]) -> Any:

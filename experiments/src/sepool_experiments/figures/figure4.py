@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from sepool.viz.colours import INK
 from sepool.viz.drawing import new_figure
-from sepool_experiments.backends.run import Plan, device_name
-from sepool_experiments.data.graphs import GraphSet, load_graphs
-from sepool_experiments.figures.clusters import Labels, learn_clusters, tree_clusters
+from sepool_experiments.data.graphs import GraphSet, load_graphs, load_trees
+from sepool_experiments.figures.clusters import Labels, forest_labels, learn_clusters
 from sepool_experiments.figures.figure4_table import line_name, mean_of
-from sepool_experiments.figures.journal import Row, by_line, keep_array, kept_arrays
+from sepool_experiments.figures.journal import Row, Trained, by_line, kept_arrays
 from sepool_experiments.figures.molecules import (
     Molecule,
     RingCount,
@@ -26,8 +25,6 @@ from sepool_experiments.figures.molecules import (
 )
 from sepool_experiments.protocols.figures import ONE_CLUSTER, TREE_SYSTEM, Figure
 from sepool_experiments.protocols.units import Unit
-from sepool_experiments.results.database import Writer
-from sepool_experiments.results.run_info import RunInfo
 from sepool_experiments.tables import MISSING
 
 SHOWN = (2, 3, 4)  # numbers of rings of the drawn molecules
@@ -36,47 +33,35 @@ CHANCE = ("whole", "bonds", "match")  # also measured after permuting the atoms
 LETTERS = ("Br", "Cl", "C", "F", "I", "N", "O")  # of MUTAG's node labels
 
 
-def run(plan: Plan, root: Path, device: str = "cpu", log: Callable[[str], None] = print) -> None:
-    """Compute the missing clusters of a plan, and save every result at once."""
-    groups = by_line(plan.todo)
-    info = RunInfo.now(plan.protocol, device_name(device), "replicas")
-    with Writer(plan.out, plan.protocol, info) as writer:
-        for number, units in enumerate(groups, 1):
-            unit = units[0]
-            graphs = load_graphs(root, unit.dataset)
-            molecules = molecules_of(graphs)
-            log(f"{number}/{len(groups)} {unit.dataset}, {line_name(unit)}, models: {len(units)}")
-            if unit.system in (TREE_SYSTEM, ONE_CLUSTER):
-                extra: dict[str, Any] = dict(unit.config.extra)
-                labels = np.zeros(graphs.nodes.sum(), np.int64)
-                if unit.system == TREE_SYSTEM:
-                    labels = tree_clusters(root, graphs, unit.tree, **extra)
-                _add(writer, plan, unit, molecules, labels, {}, log)
-                continue
-            for result, labels in learn_clusters(units, plan.protocol, root, device):
-                more = {"epochs": result.epochs, "test_accuracy": round(result.test_accuracy, 6)}
-                _add(writer, plan, result.unit, molecules, labels, more, log)
+def train(units: Sequence[Unit], figure: Figure, root: Path, device: str) -> Iterator[Trained]:
+    """Compute the clusters of units that differ in fold and seed alone, and count their rings."""
+    graphs = load_graphs(root, units[0].dataset)
+    molecules = molecules_of(graphs)
+    for unit, labels, more in _clusters(units, figure, root, graphs, device):
+        clusters = split(molecules, labels)
+        count = count_rings(molecules, clusters)
+        permuted = [count_rings(molecules, shuffled(clusters, seed)) for seed in range(DRAWS)]
+        numbers = {name: round(value, 6) for name, value in asdict(count).items()}
+        for name in CHANCE:
+            numbers[f"{name}_by_chance"] = round(np.mean([getattr(c, name) for c in permuted]), 6)
+        yield unit, {**numbers, **more}, labels, f"{count.whole:.1%} of {count.rings:,} rings whole"
 
 
-def _add(
-    writer: Writer,
-    plan: Plan,
-    unit: Unit,
-    molecules: Sequence[Molecule],
-    labels: Labels,
-    more: dict[str, Any],
-    log: Callable[[str], None],
-) -> None:
-    clusters = split(molecules, labels)
-    count = count_rings(molecules, clusters)
-    permuted = [count_rings(molecules, shuffled(clusters, seed)) for seed in range(DRAWS)]
-    if unit.fold == unit.seed == 0:
-        keep_array(plan.out, plan.protocol, unit, labels)
-    numbers = {name: round(value, 6) for name, value in asdict(count).items()}
-    for name in CHANCE:
-        numbers[f"{name}_by_chance"] = round(np.mean([getattr(c, name) for c in permuted]), 6)
-    writer.add_measured(unit, {**numbers, **more})
-    log(f"  fold {unit.fold}, seed {unit.seed}: {count.whole:.1%} of {count.rings:,} rings whole")
+def _clusters(
+    units: Sequence[Unit], figure: Figure, root: Path, graphs: GraphSet, device: str
+) -> Iterator[tuple[Unit, Labels, dict[str, Any]]]:
+    """Yield the cluster of every atom, and what else was measured."""
+    first = units[0]
+    if first.system == ONE_CLUSTER:
+        yield first, np.zeros(graphs.nodes.sum(), np.int64), {}
+    elif first.system == TREE_SYSTEM:
+        extra: dict[str, Any] = dict(first.config.extra)
+        forest = load_trees(root, graphs, first.tree, extra["height"])
+        yield first, forest_labels(forest, extra["level"]), {}
+    else:
+        for result, labels in learn_clusters(units, figure, root, device):
+            accuracy = round(result.test_accuracy, 6)
+            yield result.unit, labels, {"epochs": result.epochs, "test_accuracy": accuracy}
 
 
 def molecules_of(graphs: GraphSet) -> list[Molecule]:

@@ -19,6 +19,7 @@ from sepool_experiments.results.stored import COLUMNS, Measured
 
 Arrays = dict[str, NDArray[Any]]
 FORMAT, VERSION = "sepool-figure", 1
+Trained = tuple[Unit, Measured, NDArray[Any], str]  # values, array of the picture, a message
 
 
 @dataclass(frozen=True)
