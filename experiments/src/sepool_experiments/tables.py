@@ -19,16 +19,7 @@ Column = str | Callable[[Record], str]  # a key, or a function of the record
 
 @dataclass(frozen=True)
 class Table:
-    """Texts of a table and the numbers behind them.
-
-    Args:
-        name: name of its files.
-        title: one line above the table.
-        note: explanation of the figures.
-        header: titles of the columns.
-        rows: texts of the cells.
-        records: the numbers in full precision, for the CSV file.
-    """
+    """Texts of a table and the numbers behind them, in full precision, for the CSV file."""
 
     name: str
     title: str

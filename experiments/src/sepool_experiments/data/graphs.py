@@ -33,14 +33,9 @@ BLEND = 0.5  # weight of the features in trees of weighted edges
 
 @dataclass(frozen=True)
 class GraphSet:
-    """A dataset for graph classification.
+    """A dataset for graph classification: sizes, edges, labels of nodes and classes of graphs.
 
-    Attributes:
-        name: name of the dataset.
-        nodes: number of nodes of every graph.
-        edges: edges in both directions, sorted by row.
-        labels: label of every node, or None.
-        y: class of every graph, from 0.
+    Edges are in both directions, sorted by row.
     """
 
     name: str

@@ -22,15 +22,7 @@ _ROW = (*IDENTITY, "config", "run")
 
 @dataclass(frozen=True)
 class Packed:
-    """Outcome of packing one protocol.
-
-    Args:
-        folder: folder of the protocol.
-        trainings: rows in its Parquet file.
-        added: rows that were not there before.
-        size: bytes of the Parquet file.
-        orphans: loss curves without a row, which are left out.
-    """
+    """Rows of one protocol in its Parquet file, those added, its bytes, and curves left out."""
 
     folder: Path
     trainings: int

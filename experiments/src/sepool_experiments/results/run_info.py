@@ -18,23 +18,11 @@ from sepool_experiments.protocols.catalog import Protocol
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Code, machine, command and data behind the rows of one run.
+    """Code, machine, command and data behind the rows of one run, whose ``id`` is in the rows.
 
-    Args:
-        id: name of the run in its rows.
-        protocol: name of the protocol.
-        digest: of the rules of the protocol (see `Protocol.digest`).
-        sepool: version that trained.
-        trees: version that built the trees; a tree cache never serves another version.
-        torch: version of PyTorch.
-        torch_geometric: version of PyTorch Geometric.
-        python: version of Python.
-        device: name of the device.
-        engine: name of the engine.
-        command: command line.
-        started: time of the start, in UTC.
-        data: mark of the graphs and folds (see `sepool_experiments.data.checks`), "" for runs
-            that predate it.
+    ``digest`` is that of the rules of the protocol; ``trees`` is the version that built the trees,
+    for a tree cache never serves another version; ``data`` is the fingerprint of the graphs and
+    folds, "" for runs that predate it (see `sepool_experiments.data.checks`).
     """
 
     id: str
