@@ -9,9 +9,8 @@ from sepool_experiments.layers.adjacency import Adjacency
 from sepool_experiments.layers.attention import attention
 from sepool_experiments.layers.conv_base import Conv, Operator
 from sepool_experiments.layers.feature_table import Features
-from sepool_experiments.layers.linear import Linear, affine
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.linear_chain import linear_chain
-from sepool_experiments.layers.segments import rows_at
 
 
 class GAT(Conv):
@@ -50,12 +49,9 @@ class GAT(Conv):
         """Return the new features of every node; replicas with padding have ``num_valid``."""
         # Attention sums to 1 and keeps the bias.
         layers = [(self.linear.weight, self.bias), self._score_layer()]
-        if num_valid is None:
-            hidden, scores = (affine(rows_at(x, row_index), *layer) for layer in layers)
-        else:
-            hidden, scores = (
-                linear_chain(x, [layer], num_valid, row_index, relu=False) for layer in layers
-            )
+        hidden, scores = (
+            linear_chain(x, [layer], num_valid, row_index, relu=False) for layer in layers
+        )
         return attention(operator.adjacency, hidden, scores, operator.node_term)
 
     def _score_layer(self) -> tuple[Tensor, Tensor]:

@@ -21,22 +21,22 @@ from sepool_experiments.layers.segments import pool_sum, rows_at
 def linear_chain(
     x: Features,
     layers: Layers,
-    num_valid: Tensor,
+    num_valid: Tensor | None = None,
     row_index: Tensor | None = None,
     relu: bool = True,
 ) -> Tensor:
-    """``relu(x W + b)`` of replicas, whose nodes are equal parts of the rows.
-
-    The rows of padding are undefined.
+    """``relu(x W + b)``; the rows of padding are undefined.
 
     Args:
         x: features of every node, or a table of features, which gets no gradient.
         layers: ``W`` and ``b`` of every layer; ReLU follows all but the last.
-        num_valid: number of nodes of every replica without padding, which comes last.
+        num_valid: number of nodes of every replica without padding, which comes last, if the rows
+            are equal parts of replicas.
         row_index: row of the table of every node.
         relu: apply ReLU to the last layer.
     """
-    if has_chain_kernel(x, row_index, layers, len(x if row_index is None else row_index)):
+    rows = len(x if row_index is None else row_index)
+    if num_valid is not None and has_chain_kernel(x, row_index, layers, rows):
         return _chain(x, layers, row_index, None, num_valid, None, relu)
     out = affine_layers(rows_at(x, row_index), layers)
     return out.relu() if relu else out
@@ -67,6 +67,8 @@ def pooled_linear_chain(
 
 def has_chain_kernel(x: Features, row_index: Tensor | None, layers: Layers, rows: int) -> bool:
     """Return True if the kernels take the input: indexed tables, 32-bit offsets in a replica."""
+    if layers[0][0].dim() == 2:
+        return False
     indexed_table = isinstance(x, FeatureTable) == (row_index is not None)
     widest = max(side for weight, _ in layers for side in weight.shape[1:])
     fits = rows // len(layers[0][0]) * widest < 2**31

@@ -157,11 +157,8 @@ def apply(
     ``source`` is that of the batch where ``x`` is a table of it.
     """
     assert isinstance(layer, Linear)
-    weight, bias = layer.weight, layer.bias
-    if not batch.num_valid or weight.dim() == 2 or bias is None:
-        out: Tensor = layer(rows_at(x, source))
-        return out.relu() if relu else out
-    return linear_chain(x, [(weight, bias)], batch.num_valid[0], source, relu)
+    num_valid = batch.num_valid[0] if batch.num_valid else None
+    return linear_chain(x, [(layer.weight, layer.bias)], num_valid, source, relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:

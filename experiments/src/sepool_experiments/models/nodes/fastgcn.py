@@ -27,10 +27,6 @@ class Sampler(Keyed):
     ``c(u) / (t q(u))``, the mean of which is 1. With ``q(u)`` in proportion to the squared length
     of column ``u`` of ``S`` the variance is least, as far as it is known before training.
 
-    Args:
-        samples: ``t``.
-        salt: a number that no other such layer of the model has.
-
     Example:
         >>> sampler = Sampler(1000)
         >>> sampler.keys = torch.arange(100)

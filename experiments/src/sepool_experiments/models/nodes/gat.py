@@ -17,15 +17,9 @@ from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeMo
 class Attention(nn.Module):
     """What the heads of a layer do with ``X W``; as PyG's ``GATConv`` with these weights.
 
-    Every node weighs its neighbours and itself by ``softmax(LeakyReLU(a_1 . h_i + a_2 . h_j))``.
-
-    Args:
-        heads: how many heads.
-        width: columns a head.
-        concat: whether heads stand side by side; otherwise their mean is taken.
-        dropout: the share of the attention that is dropped.
-        salt: a number that no other such layer of the model has (see `Dropout`).
-        replicas: how many replicas; None for one plain layer.
+    Every node weighs its neighbours and itself by ``softmax(LeakyReLU(a_1 . h_i + a_2 . h_j))``, of
+    which dropout drops a share. Heads of ``width`` columns stand side by side, or their mean is
+    taken.
     """
 
     def __init__(
