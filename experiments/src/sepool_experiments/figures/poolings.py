@@ -83,15 +83,10 @@ class ReplicatedGraph:
 class PoolUnpool(nn.Module, ABC):
     """Pooling followed by unpooling; ``auxiliary`` is the last auxiliary loss, one a replica."""
 
+    auxiliary: Tensor | None = None
+
     def __init__(self, width: int, nodes: int, replicas: int) -> None:
         super().__init__()
-        self.width, self.nodes, self.replicas = width, nodes, replicas
-        self.auxiliary: Tensor | None = None
-        self.make()
-
-    @abstractmethod
-    def make(self) -> None:
-        """Create the layers."""
 
     @abstractmethod
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
@@ -101,9 +96,9 @@ class PoolUnpool(nn.Module, ABC):
 class TopK(PoolUnpool):
     """Gao and Ji, "Graph U-Nets", 2019."""
 
-    def make(self) -> None:
-        """Create the projection vector."""
-        self.direction = Linear(self.width, 1, bias=False, replicas=self.replicas)
+    def __init__(self, width: int, nodes: int, replicas: int) -> None:
+        super().__init__(width, nodes, replicas)
+        self.direction = Linear(width, 1, bias=False, replicas=replicas)
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the nodes with the largest projections."""
@@ -115,9 +110,9 @@ class TopK(PoolUnpool):
 class SelfAttention(PoolUnpool):
     """Lee et al., "Self-attention graph pooling", 2019."""
 
-    def make(self) -> None:
-        """Create a convolution to one score."""
-        self.conv = GCN(self.width, 1, replicas=self.replicas)
+    def __init__(self, width: int, nodes: int, replicas: int) -> None:
+        super().__init__(width, nodes, replicas)
+        self.conv = GCN(width, 1, replicas=replicas)
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the nodes with the highest scores."""
@@ -129,9 +124,9 @@ class SelfAttention(PoolUnpool):
 class AdaptiveStructure(PoolUnpool):
     """Ranjan et al., "ASAP: adaptive structure aware pooling", 2020."""
 
-    def make(self) -> None:
-        """Create the fitness layers."""
-        self.fitness = Fitness(self.width, self.replicas)
+    def __init__(self, width: int, nodes: int, replicas: int) -> None:
+        super().__init__(width, nodes, replicas)
+        self.fitness = Fitness(width, replicas)
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the fittest clusters, each at its central node."""
@@ -143,9 +138,6 @@ class AdaptiveStructure(PoolUnpool):
 class Tree(PoolUnpool):
     """SEP to a level of a coding tree, and SEP-U back."""
 
-    def make(self) -> None:
-        """Create no layers."""
-
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Return ``S S^T X``."""
         s = graph.clusters
@@ -153,7 +145,7 @@ class Tree(PoolUnpool):
 
 
 class SoftClusters(PoolUnpool, ABC):
-    """Soft clusters."""
+    """Soft clusters, a quarter as many as nodes."""
 
     @abstractmethod
     def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
@@ -162,11 +154,6 @@ class SoftClusters(PoolUnpool, ABC):
     @abstractmethod
     def penalise(self, s: Tensor, propagated: Tensor, degree: Tensor) -> Tensor:
         """Return the auxiliary loss, from ``S``, ``A S`` and the degrees."""
-
-    @property
-    def clusters(self) -> int:
-        """Number of clusters, a quarter of the nodes."""
-        return ceil(RATIO * self.nodes)
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Return ``S S^T X``."""
@@ -181,9 +168,9 @@ class SoftClusters(PoolUnpool, ABC):
 class Diff(SoftClusters):
     """Ying et al., "Hierarchical graph representation learning ...", NeurIPS 2018: DiffPool."""
 
-    def make(self) -> None:
-        """Create the convolution that assigns nodes."""
-        self.conv = GCN(self.width, self.clusters, replicas=self.replicas)
+    def __init__(self, width: int, nodes: int, replicas: int) -> None:
+        super().__init__(width, nodes, replicas)
+        self.conv = GCN(width, ceil(RATIO * nodes), replicas=replicas)
 
     def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Return the logits of the assignment matrix."""
@@ -195,7 +182,7 @@ class Diff(SoftClusters):
         overlap = s.transpose(1, 2) @ s
         inside = (s * propagated).sum((1, 2))
         distance = degree.sum((1, 2)) - 2 * inside + overlap.square().sum((1, 2))
-        size = torch.full_like(distance, self.nodes)
+        size = torch.full_like(distance, s.size(1))
         mask = torch.ones_like(distance).unsqueeze(1)
         return penalty(distance, entropy(s).sum(1), size, mask)
 
@@ -203,9 +190,9 @@ class Diff(SoftClusters):
 class MinCut(SoftClusters):
     """Bianchi et al., "Spectral clustering with graph neural networks for graph pooling", 2020."""
 
-    def make(self) -> None:
-        """Create the linear layer that assigns nodes."""
-        self.linear = Linear(self.width, self.clusters, replicas=self.replicas)
+    def __init__(self, width: int, nodes: int, replicas: int) -> None:
+        super().__init__(width, nodes, replicas)
+        self.linear = Linear(width, ceil(RATIO * nodes), replicas=replicas)
 
     def assign(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Return the logits of the assignment matrix."""

@@ -14,9 +14,7 @@ _FIELDS = ("hidden", "dropout", "lr", "weight_decay", "blocks", "pooled", "input
 
 def node_config(hidden: int = 16, **settings: Value) -> Config:
     """Return a configuration at learning rate 0.01; settings that are no fields go to ``extra``."""
-    own = {name: settings.pop(name) for name in _FIELDS if name in settings}
-    values: dict[str, object] = {"lr": 0.01, "weight_decay": 5e-4, **own}
-    return Config.from_dict({"hidden": hidden, **values, "extra": list(settings.items())})
+    return changed(Config(hidden=hidden, lr=0.01, weight_decay=5e-4), **settings)
 
 
 def changed(config: Config, **settings: Value) -> Config:
