@@ -33,22 +33,19 @@ def write_plots(
     """Draw all plots that have results, and return the paths."""
     shown = [curve for curve in curves if _is_selected(curve[0], protocol, table_cells)]
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    drawn: dict[str, Figure] = {}
     if any(cell.selected["customary"] for cell in table_cells):
-        path = folder / f"{protocol.name}-accuracy.png"
-        save_figure(accuracy_plot(table_cells), path)
-        paths.append(path)
+        drawn["accuracy"] = accuracy_plot(table_cells)
     if protocol.rows_by == "name" and all(cell.line.variant.isdecimal() for cell in table_cells):
-        path = folder / f"{protocol.name}-depth.png"
         unit_name = "blocks" if "blocks" in protocol.title else "convolutions"
-        save_figure(depth_plot(table_cells, unit_name), path)
-        paths.append(path)
+        drawn["depth"] = depth_plot(table_cells, unit_name)
     for dataset in dict.fromkeys(unit.dataset for unit, _ in shown):
-        path = folder / f"{protocol.name}-curves-{dataset}.png"
         on_dataset = [curve for curve in shown if curve[0].dataset == dataset]
-        save_figure(curve_plot(protocol, on_dataset), path)
-        paths.append(path)
-    return paths
+        drawn[f"curves-{dataset}"] = curve_plot(protocol, on_dataset)
+    paths = {folder / f"{protocol.name}-{name}.png": figure for name, figure in drawn.items()}
+    for path, figure in paths.items():
+        save_figure(figure, path)
+    return list(paths)
 
 
 def _is_selected(unit: Unit, protocol: Protocol, table_cells: Sequence[Cell]) -> bool:
