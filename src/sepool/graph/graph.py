@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph.edges import WEIGHT, Edges, Names, refuse_masked, sorted_rows
-from sepool.graph.readers import has_attributes, reader
+from sepool.graph.readers import WITH_ATTRIBUTES, package_of, reader
 from sepool.segments import pointers
 
 
@@ -156,7 +156,7 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
     """Return the edges of any object that `as_graph` takes."""
     if not (weight is None or isinstance(weight, str)):
         raise TypeError(f"weight must be the name of an edge attribute or None, got {weight!r}")
-    if weight not in (None, WEIGHT) and not has_attributes(type(graph)):
+    if weight not in (None, WEIGHT) and package_of(type(graph)) not in WITH_ATTRIBUTES:
         raise ValueError(
             f"weight={weight!r} names an edge attribute, which networkx and igraph graphs have; "
             f"leave it out for a {type(graph).__name__}, or pass None to ignore weights"

@@ -19,7 +19,7 @@ _READERS = {
     "scipy": ("tocoo", "sepool.graph.scipy:from_scipy"),
     "torch_geometric": ("is_undirected", "sepool.graph.pyg:from_pyg"),
 }
-_WITH_ATTRIBUTES = ("networkx", "igraph")
+WITH_ATTRIBUTES = ("networkx", "igraph")  # of edges, one of them for weights
 
 
 def package_of(graph_class: type[Any]) -> str | None:
@@ -39,8 +39,3 @@ def reader(graph_class: type[Any]) -> Reader | None:
     module, _, function = _READERS[package][1].partition(":")
     read: Reader = getattr(import_module(module), function)
     return read
-
-
-def has_attributes(graph_class: type[Any]) -> bool:
-    """Return True if edges of such graphs have named attributes, one of them for weights."""
-    return package_of(graph_class) in _WITH_ATTRIBUTES
