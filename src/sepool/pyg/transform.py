@@ -131,13 +131,13 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             raise TypeError("expected a list of graphs; for one graph call the transform itself")
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
-        copies = [copy.copy(data) for data in graph_list(graphs)]
-        if copies:
+        results = [copy.copy(data) for data in graph_list(graphs)]
+        if results:
             with progress_bar("coding trees", self.progress) as progress:
-                blocks = self._blocks(read_list(copies, self.edge_weight), progress)
-            for data, tree in zip(copies, blocks.tensors(), strict=True):
+                blocks = self._blocks(read_list(results, self.edge_weight), progress)
+            for data, tree in zip(results, blocks.tensors(), strict=True):
                 data.tree = tree.clone().to(data.edge_index.device)
-        return copies
+        return results
 
     def _apply_to_dataset(self, dataset: InMemoryDataset) -> InMemoryDataset:
         result = copy.copy(dataset) if dataset._indices is None else dataset.copy()
