@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sepool_experiments.layers.conv_base import AggregatingConv, Conv
 from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.layers.feature_table import Features
-from sepool_experiments.layers.linear import Layers, Linear
+from sepool_experiments.layers.linear import Linear
 from sepool_experiments.layers.linear_chain import linear_chain, pooled_linear_chain
 from sepool_experiments.layers.norm import NodeNorm
 from sepool_experiments.layers.pooling import members, pool, readout
@@ -99,56 +99,26 @@ class SEPG(GraphModel):
 
     def _block(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Tensor:
         """Convolve, normalise and pool; fused where no normalisation is in between."""
-        layers = self._fusible_layers(i, batch)
+        conv: Any = self.convs[i]
+        row_index, multiplicity = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
+        num_valid = batch.num_valid[level] if batch.num_valid else None
         summed = i < self.blocks and self.reduce == "sum"
-        if layers and summed and not self.norms:
-            ptr, assignment, order = members(batch.levels, level + 1)
-            assert order is None, "nodes of replicas are sorted by cluster"
-            table = (batch.row_index, batch.multiplicity) if i == 0 else (None, None)
-            x = self._aggregate(i, x, batch, level)
-            num_valid = batch.num_valid[level:]
-            return pooled_linear_chain(x, layers, num_valid, ptr, assignment, *table)
+        if isinstance(conv, AggregatingConv):
+            if i or not batch.aggregated:
+                x, row_index = conv.aggregate(rows_at(x, row_index), batch.operators[level]), None
+            if summed and batch.num_valid and not self.norms:
+                ptr, assignment, order = members(batch.levels, level + 1)
+                assert order is None, "nodes of replicas are sorted by cluster"
+                args = batch.num_valid[level:], ptr, assignment, row_index, multiplicity
+                return pooled_linear_chain(x, conv.layers(), *args)
+            out = linear_chain(x, conv.layers(), num_valid, row_index)
+        else:
+            out = conv(x, batch.operators[level], num_valid, row_index).relu()
         row_weight = batch.node_multiplicity() if i == 0 else None
-        out = self._convolve(i, x, batch, level, layers)
         if self.norms:
-            out = out if layers else out.relu()  # a chain ends with ReLU
             if batch.num_valid:
                 row_weight = batch.row_weights(level, out, row_weight)
-            out = self.norms[i](out, row_weight)
-        out = out.relu()
+            out = self.norms[i](out, row_weight).relu()
         if summed and row_weight is not None:
             return pool_sum(out, *members(batch.levels, level + 1), row_weight)
         return pool(out, batch.levels, level + 1, self.reduce) if i < self.blocks else out
-
-    def _aggregate(self, i: int, x: Features, batch: ReplicaBatch, level: int) -> Features:
-        """Aggregation of convolution ``i``, which of the input may be precomputed."""
-        if i == 0 and batch.aggregated:
-            return x
-        conv: Any = self.convs[i]
-        aggregated: Features = conv.aggregate(x, batch.operators[level])
-        return aggregated
-
-    def _convolve(
-        self, i: int, x: Features, batch: ReplicaBatch, level: int, layers: Layers
-    ) -> Tensor:
-        """Convolution ``i``, with ReLU if it is a chain of layers."""
-        conv: Any = self.convs[i]
-        row_index = batch.row_index if i == 0 else None
-        if layers:
-            x = self._aggregate(i, x, batch, level)
-            return linear_chain(x, layers, batch.num_valid[level], row_index)
-        padding = (batch.num_valid[level], row_index) if self._is_padded(batch) else ()
-        if not padding:
-            x = rows_at(x, row_index)
-        if i == 0 and batch.aggregated:
-            return cast("Tensor", conv.update(x))
-        return cast("Tensor", conv(x, batch.operators[level], *padding))
-
-    def _is_padded(self, batch: ReplicaBatch) -> bool:
-        return bool(batch.num_valid) and self.replicas is not None
-
-    def _fusible_layers(self, i: int, batch: ReplicaBatch) -> Layers:
-        """Layers of the update of convolution ``i``; empty if they cannot be fused."""
-        conv: Any = self.convs[i]
-        fusible = isinstance(conv, AggregatingConv) and self._is_padded(batch)
-        return cast("Layers", conv.layers() if fusible else [])
