@@ -152,13 +152,10 @@ class _Propagate(Function):
         return back, *[None] * 6
 
 
-def weighted_propagate(
-    a: Adjacency, x: Tensor, weight: Tensor, t_weight: Tensor | None = None
-) -> Tensor:
+def weighted_propagate(a: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
     """Return ``A x`` with other weights, differentiable in both.
 
-    Replicas side by side may have weights of their own, one column a replica. ``t_weight`` is the
-    permutation of the weights to the transpose, computed if omitted.
+    Replicas side by side may have weights of their own, one column a replica.
     """
     transpose = a.transpose()
     if weight.dim() > 1:
@@ -166,7 +163,7 @@ def weighted_propagate(
         messages = unpool(x, ptr, a.index, order) * weight.unsqueeze(-1)
         return pool_sum(messages, a.ptr, a.row)
     out: Tensor = _WeightedPropagate.apply(  # type: ignore[no-untyped-call]
-        x, weight, t_weight, a.ptr, a.index, a.row, *transpose
+        x, weight, a.ptr, a.index, a.row, *transpose
     )
     return out
 
@@ -174,19 +171,17 @@ def weighted_propagate(
 class _WeightedPropagate(Function):
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, t_weight: Tensor | None, ptr: Tensor, *rest: Tensor
+        ctx: Any, x: Tensor, weight: Tensor, ptr: Tensor, index: Tensor, *rest: Tensor
     ) -> Tensor:
-        index = rest[0]
-        ctx.save_for_backward(x, weight, t_weight, *rest)
+        ctx.save_for_backward(x, weight, index, *rest)
         return gather_sum(x, ptr, index, weight)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
-        x, weight, t_weight, index, row, ptr, col, order = ctx.saved_tensors
+        x, weight, index, row, ptr, col, order = ctx.saved_tensors
         weight_grad = dot_rows(grad, row, x, index)
-        x_grad = gather_sum(grad, ptr, col, weight[order] if t_weight is None else t_weight)
-        return x_grad, weight_grad, *[None] * 7
+        return gather_sum(grad, ptr, col, weight[order]), weight_grad, *[None] * 6
 
 
 def edge_dot(a: Adjacency, x: Tensor) -> Tensor:

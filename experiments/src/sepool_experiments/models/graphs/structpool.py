@@ -69,9 +69,8 @@ def infer(
     """
     c = pairs.weight.view(-1, *pairs.weight.shape[-2:])  # one matrix a replica
     low = -unary.view(len(c), -1, unary.size(1))
-    turned = alike.detach()[a.transpose()[2]]
     q = low.softmax(2)
     for _ in range(rounds):
-        seen = weighted_propagate(a, q.flatten(0, 1), alike, turned).view_as(q)
+        seen = weighted_propagate(a, q.flatten(0, 1), alike).view_as(q)
         q = torch.baddbmm(low, seen, c, alpha=-1).softmax(2)
     return q.flatten(0, 1)
