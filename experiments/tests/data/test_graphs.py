@@ -149,10 +149,12 @@ def test_load_trees_features_equal_weighted_trees(tmp_path):
     nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
     pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
     add = sepool.AddCodingTree(height=3, edge_weight=cosine_weights(0.5))
-    for i in (5, 9, 20):
+    starts = pointers(forest.counts[:, :-1].sum(axis=1))
+    for i in range(len(graphs.nodes)):
         part = pairs[:, edges[i] : edges[i + 1]]
         data = add(Data(x=x[nodes[i] : nodes[i + 1]], edge_index=part))
-        assert forest.counts[i, 1:].tolist() == [len(sizes) for sizes in hierarchy(data).sizes]
+        expected = hierarchy(data).assignment(1)
+        assert forest.parent[starts[i] :][: graphs.nodes[i]].tolist() == expected.tolist()
 
 
 def test_load_trees_random_permutes_leaves(tmp_path):

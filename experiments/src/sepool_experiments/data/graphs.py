@@ -49,30 +49,29 @@ class GraphSet:
         """Number of classes."""
         return int(self.y.max()) + 1
 
-    @property
-    def start(self) -> Ints:
-        """First node of the graph of every edge."""
-        return np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
-
     def features(self) -> NDArray[np.float32]:
         """Return one-hot node labels, if any, concatenated with one-hot degrees.
 
         There is a column for every label up to the highest, and for every degree that occurs.
         """
-        degree = np.bincount(self.edges.row + self.start, minlength=int(self.nodes.sum()))
+        start = np.repeat(pointers(self.nodes)[:-1], self.edges.counts)
+        degree = np.bincount(self.edges.row + start, minlength=int(self.nodes.sum()))
         parts = [np.unique(degree, return_inverse=True)[1]]
         if self.labels is not None:
             parts.insert(0, self.labels)
         return np.concatenate([np.eye(part.max() + 1, dtype=np.float32)[part] for part in parts], 1)
 
-    def cosine_weights(self) -> Weights:
-        """Return the edge weights of `sepool.pyg.features.cosine_weights`."""
-        ends = ((part + self.start).astype(np.int64) for part in self.edges[1:3])
-        return blend_weights(cosine_similarity(self.features(), *ends), BLEND)
-
     def edge_arrays(self) -> list[NDArray[Any]]:
         """Return every undirected edge once, one array a graph."""
         return _edge_arrays(self.edges, None)
+
+    def weighted_edges(self) -> list[Any]:
+        """Return `edge_arrays` with the weights of `sepool.pyg.features.cosine_weights`."""
+        parts = np.split(self.features(), pointers(self.nodes)[1:-1])
+        return [
+            (pairs, blend_weights(cosine_similarity(x, *pairs.T.astype(np.int64)), BLEND))
+            for pairs, x in zip(self.edge_arrays(), parts, strict=True)
+        ]
 
 
 def load_graphs(root: Path, name: str) -> GraphSet:
@@ -133,7 +132,7 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
     edges weighted by the similarity of node features; "" has a root above all nodes.
     """
     flat = Graphs(graphs.nodes, graphs.edges, None)
-    weigh = graphs.cosine_weights if tree == "features" else None
+    weigh = graphs.weighted_edges if tree == "features" else None
     return cached_forest(root, graphs.name, flat, tree, height, weigh)
 
 
@@ -143,11 +142,11 @@ def cached_forest(
     graphs: Graphs,
     tree: str,
     height: int,
-    weigh: Callable[[], Weights] | None = None,
+    weigh: Callable[[], list[Any]] | None = None,
 ) -> Forest:
-    """Load the trees of graphs from the cache, or build them; ``weigh`` is called for the latter.
+    """Load the trees of graphs from the cache, or build them, of the edges of ``weigh`` if given.
 
-    Weights of ``graphs`` are part of the key of the cache.
+    Weights of ``graphs`` are part of the key of the cache, those of ``weigh`` are not.
     """
     if not tree:
         counts = np.column_stack([graphs.nodes, np.ones_like(graphs.nodes)])
@@ -156,7 +155,7 @@ def cached_forest(
     def build() -> Forest:
         if tree == "random":
             return shuffled(cached_forest(root, name, graphs, "best", height))
-        edges = _edge_arrays(graphs.edges, weigh() if weigh else graphs.tree_weight)
+        edges = weigh() if weigh else _edge_arrays(graphs.edges, graphs.tree_weight)
         if tree == "released":
             from sepool.integrations.tgp import released_trees
 
