@@ -40,8 +40,8 @@ sys.exit("done too early")
         (300_000, 900_000, 0.2),  # in whatever stage it comes: labelling, merging,
         (300_000, 900_000, 1),
         (300_000, 900_000, 3),  # settling, shaking,
-        (300_000, 900_000, 6),
-        (30_000, 95_000, 0.5),  # and where the graph is small but the work is not
+        (1_000_000, 3_000_000, 6),
+        (30_000, 95_000, 0.1),  # and where the graph is small but the work is not
     ],
 )
 def test_ctrl_c(nodes, edges, delay):
@@ -56,7 +56,7 @@ def test_ctrl_c(nodes, edges, delay):
             asked = time.perf_counter()
             _, error = work.communicate(timeout=30)
             assert error == "interrupted\n"
-            assert time.perf_counter() - asked < 2
+            assert time.perf_counter() - asked < 1
         finally:
             work.kill()
 
@@ -92,7 +92,7 @@ def seconds(graph: sepool.Graph, method: str, height: int = 3) -> float:
     times = []
     while len(times) < 3 and sum(times) < 0.5:
         start = time.process_time()
-        sepool.coding_tree(graph, height, method=method)
+        sepool.coding_tree(graph, height, method=method, num_threads=1)
         times.append(time.process_time() - start)
     return min(times)
 

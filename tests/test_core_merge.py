@@ -17,7 +17,7 @@ from sepool import _core
 from . import shapes
 from .reference import PlainGraph
 
-LINKAGES = ["gain", "relative", "rounds"]
+LINKAGES = ["gain", "relative"]
 
 
 class Replay:
@@ -90,8 +90,7 @@ def replay(rows, linkage: str) -> None:
     while any(state.links.values()):
         a, b = children[t]
         assert cut[t] == state.links[a][b], f"node {t} of {len(parent)}"
-        if linkage != "rounds":
-            assert state.rank(linkage, a, b) == state.first(linkage)
+        assert state.rank(linkage, a, b) == state.first(linkage)
         state.merge(a, b, t)
         assert volume[t] == state.volume[t]
         t += 1
@@ -212,5 +211,5 @@ def test_bad_rows(name, linkage):
 
 
 def test_unknown_linkage():
-    with pytest.raises(ValueError, match="linkage must be gain, relative or rounds, got 'median'"):
+    with pytest.raises(ValueError, match="linkage must be gain or relative, got 'median'"):
         _core.merge_tree(*shapes.rows([(0, 1)], 2), "median")

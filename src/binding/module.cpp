@@ -18,7 +18,6 @@
 #include "build.hpp"
 #include "graph/check.hpp"
 #include "graph/csr.hpp"
-#include "search/boruvka.hpp"
 #include "small/small.hpp"
 
 namespace nb = nanobind;
@@ -233,13 +232,12 @@ nb::tuple merge_stage(In<std::int64_t> indptr, In<Node> indices, std::optional<I
     const GraphView view = single_view(indptr, indices, weights, loops);
     Tree tree;
     const Control control;
-    if (linkage == "rounds") merge_by_rounds(view, tree, control);
-    else if (linkage == "gain" || linkage == "relative") {
+    if (linkage == "gain" || linkage == "relative") {
         MergeProblem problem;
         Merger merger;
         problem.read(view);
         merge_tree(problem, linkage == "gain" ? Linkage::gain : Linkage::relative, merger, tree, control);
-    } else fail("linkage must be gain, relative or rounds, got '" + linkage + "'");
+    } else fail("linkage must be gain or relative, got '" + linkage + "'");
     return nb::make_tuple(give(std::move(tree.parent)), give(std::move(tree.volume)), give(std::move(tree.cut)));
 }
 
@@ -284,7 +282,8 @@ Out<double> log2_of_volumes(In<Weight> volumes) {
 Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops) {
     Canonical canonical;
     const Control control;
-    std::vector<Node> order = canonical.order(single_view(indptr, indices, weights, loops), control);
+    Team team(1);
+    std::vector<Node> order = canonical.order(single_view(indptr, indices, weights, loops), team, control);
     return give(std::move(order));
 }
 

@@ -7,10 +7,11 @@
 #include <thread>
 
 #include "paper.hpp"
-#include "search/fast.hpp"
 
 namespace sepool {
 namespace {
+
+constexpr Edge kSharedArcs = 50'000;  // a smaller graph is processed by one thread
 
 // A graph whose loops are all 0, or whose weights are all 1, is treated alike in any batch.
 GraphView forget_trivial(GraphView g) {
@@ -28,7 +29,7 @@ void Builder::build(const GraphView& input, const Options& options, Levels& out,
         case Method::paper:
             return paper(graph, options.height, work_, out, control);
         case Method::fast:
-            return fast(graph, options.height, work_, out, control);
+            return search_.fast(graph, options.height, options.seed, out, control);
         case Method::best:
             return search_.best(graph, options.height, options.seed, out, control);
     }
@@ -36,6 +37,13 @@ void Builder::build(const GraphView& input, const Options& options, Levels& out,
 
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control) {
+    if (num_graphs == 1) {
+        std::vector<Levels> out(1);
+        const Edge arcs = graphs.part(node_ptr[0], node_ptr[1]).num_arcs();
+        Builder(arcs < kSharedArcs ? 1 : num_threads).build(graphs.part(node_ptr[0], node_ptr[1]), options, out[0], control);
+        control.done.fetch_add(1, std::memory_order_relaxed);
+        return out;
+    }
     // Threads take graphs in runs: an even load. Each run has a result of its own; a single thread writes all runs into one.
     const std::int64_t run = std::max<std::int64_t>(1, std::min<std::int64_t>(256, num_graphs / (8 * num_threads)));
     const std::int64_t runs = (num_graphs + run - 1) / run;
@@ -45,7 +53,7 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
     std::mutex guard;
     const auto work = [&] {
         try {
-            Builder builder;
+            Builder builder(1);
             for (std::int64_t r; (r = next.fetch_add(1, std::memory_order_relaxed)) < runs;) {
                 Levels& levels = out[num_threads == 1 ? 0 : r];
                 const std::int64_t first = r * run, last = std::min(num_graphs, first + run);

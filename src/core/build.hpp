@@ -17,6 +17,8 @@ struct Options {
 // Builds coding trees, one after the other, in memory that is used again. One for each thread.
 class Builder {
 public:
+    explicit Builder(int threads) : work_(threads) {}
+
     // Appends the tree of `graph` to `out`.
     void build(const GraphView& graph, const Options& options, Levels& out, Control& control);
 
@@ -25,8 +27,8 @@ private:
     Search search_{work_};
 };
 
-// Many graphs over several threads. node_ptr and the view describe the disjoint union. The results are the trees of
-// consecutive graphs, in order, whatever the number of threads.
+// Many graphs over several threads, or all threads on one graph. node_ptr and the view describe the disjoint union. The results are the
+// trees of consecutive graphs, in order, whatever the number of threads.
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control);
 

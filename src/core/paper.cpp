@@ -8,8 +8,8 @@ namespace sepool {
 void paper(const GraphView& graph, int height, Workspace& work, Levels& out, Control& control) {
     // A forest of all nodes as leaves, the children of a root to come. They stand in canonical order, which breaks all ties.
     control.enter("labelling", 0.0);
-    const std::vector<Node>& order = work.canonical.order(graph, control);
-    work.problem.read(graph, order, work.relabelled, work.position);
+    const std::vector<Node>& order = work.canonical.order(graph, work.team, control);
+    work.problem.read(graph, order, work.relabelled, work.position, work.team);
     Tree& tree = work.tree;
     tree.start(work.problem.volume);
 

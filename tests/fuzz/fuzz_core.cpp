@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "checks.hpp"
-#include "search/boruvka.hpp"
+#include "search/multilevel.hpp"
 #include "shapes.hpp"
 #include "small/small.hpp"
 
@@ -47,13 +47,14 @@ void check_csr(const Input& in, const Csr& out) {
 }
 
 void check_canonical(Canonical& canonical, const GraphView& g) {
-    const std::vector<Node>& order = canonical.order(g, Control());
+    Team team(1);
+    const std::vector<Node>& order = canonical.order(g, team, Control());
     std::vector<char> seen(g.num_nodes, 0);
     require(static_cast<Node>(order.size()) == g.num_nodes, "the canonical order has the wrong length");
     for (const Node u : order) require(u >= 0 && u < g.num_nodes && !seen[u]++, "the canonical order is no permutation");
     Graph out;
     std::vector<Node> position;
-    relabel(g, order, out, position);
+    relabel(g, order, out, position, team);
     check_rows(out.view());
     require(out.view().num_arcs() == g.num_arcs(), "relabelling lost an edge");
     for (Node u = 0; u < g.num_nodes; ++u)
@@ -93,22 +94,42 @@ void check_refiner(Dice& dice, OptimalCompressor& compressor, const GraphView& g
         for (int i = 0; i < 2; ++i) expected += refiner.shake(random, Control());
         if (g.num_nodes < 30) expected += refiner.shake_pairs(Control());
         require(std::abs(refiner.entropy() - expected) <= slack, "shaking changed the entropy by another amount than it returned");
-        for (const auto merging : {Refiner::Merging::by_pairs, Refiner::Merging::in_rounds}) {
-            Merger merger;
-            Tree tree;
-            Levels out;
-            std::vector<char> keep;
-            refiner.to_tree(merging, merger, tree, Control());
-            compressor.run(tree, height, keep, Control());
-            Filler().run(tree, keep, height, g, nullptr, out);
-            check_levels(out, g, height);
-            require(out.entropy[0] <= refiner.entropy() + slack, "the refiner's tree has a higher entropy than the refiner");
-        }
+        Merger merger;
+        Tree tree;
+        Levels out;
+        std::vector<char> keep;
+        refiner.to_tree(merger, tree, Control());
+        compressor.run(tree, height, keep, Control());
+        Filler().run(tree, keep, height, g, nullptr, out);
+        check_levels(out, g, height);
+        require(out.entropy[0] <= refiner.entropy() + slack, "the refiner's tree has a higher entropy than the refiner");
     };
     shake_and_check();
     refiner.restore();
     require(refiner.entropy() == settled, "the refiner did not return to the saved state");
     shake_and_check();
+}
+
+// The search on large graphs gives a sound tree of the height, the same one with any number of threads.
+void check_multilevel(Dice& dice, const GraphView& g) {
+    const int height = static_cast<int>(dice.between(2, 6));
+    const auto seed = static_cast<std::uint64_t>(dice.bits());
+    const auto effort = dice.chance(2) ? Multilevel::Effort::quick : Multilevel::Effort::thorough;
+    Tree first;
+    for (int threads = 1; threads <= 3; ++threads) {
+        Team team(threads);
+        Control control;
+        Multilevel multilevel;
+        Tree tree;
+        Levels out;
+        multilevel.run(g, height, seed, effort, team, tree, control);
+        std::vector<char> keep(tree.size(), 1);
+        std::fill_n(keep.begin(), tree.num_leaves, 0);
+        Filler().run(tree, keep, height, g, nullptr, out);
+        check_levels(out, g, height);
+        if (threads == 1) first = tree;
+        require(tree.parent == first.parent && tree.cut == first.cut, "the number of threads changed the tree");
+    }
 }
 
 // The code for small graphs gives the same tree as the general code.
@@ -135,9 +156,7 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
         check_merge_tree(tree, g);
         check_stages(compressor, tree, &g, height);
     }
-    merge_by_rounds(g, tree, Control());
-    check_merge_tree(tree, g);
-    check_stages(compressor, tree, &g, height);
+    if (dice.chance(20)) check_multilevel(dice, g);
 
     double entropy[3];
     for (int i = 0; i < 3; ++i) {
@@ -225,7 +244,7 @@ int main(int argc, char** argv) {
         print_case();
         std::_Exit(1);
     });
-    Builder builder;  // used again and again, as in a batch
+    Builder builder(1);  // used again and again, as in a batch
     OptimalCompressor compressor;
     Canonical canonical;
     for (at_case = first; at_case < first + cases; ++at_case) {

@@ -39,7 +39,9 @@ Csr rows_of(const Input& in) {
 
 int main(int argc, char** argv) {
     const std::int64_t graphs = argc > 1 ? std::atoll(argv[1]) : 2000;
-    Builder builder;
+    Builder builder(1);
+    Multilevel multilevel;
+    Team team(1);
     for (std::int64_t i = 0, made = 0; made < graphs; ++i) {
         Dice dice(static_cast<std::uint64_t>(i) * 0x2545f4914f6cdd1dULL + 1);
         const Input in = random_input(dice);
@@ -53,6 +55,12 @@ int main(int argc, char** argv) {
                 builder.build(csr.graph.view(), {height, method, 0}, out, control);
                 hash.add(out.count), hash.add(out.parent), hash.add(out.entropy);
             }
+        }
+        for (const int height : {2, 3, 4}) {
+            Control control;
+            Tree tree;
+            multilevel.run(csr.graph.view(), height, 0, Multilevel::Effort::thorough, team, tree, control);
+            hash.add(tree.parent), hash.add(tree.volume), hash.add(tree.cut);
         }
         std::printf("%lld %016llx\n", static_cast<long long>(i), hash.value());
         ++made;

@@ -16,6 +16,40 @@ std::uint64_t weight_colour(Weight w) {
     return (x ^ (x >> 32)) | 1;
 }
 
+constexpr Edge kLargeArcs = 200'000;   // from here on colours are hashed before cells are split
+constexpr int kRounds = 2, kMostRounds = 8;  // of hashing, between two counts of the colours and in all
+constexpr std::int64_t kNodesAChunk = 4096;
+constexpr int kBucketBits = 10;
+
+std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+struct Coloured {
+    std::uint64_t colour;
+    Node node;
+    bool operator<(const Coloured& o) const { return colour != o.colour ? colour < o.colour : node < o.node; }
+};
+
+// Sorts by colour: colours are hashes, so their first bits share the nodes out evenly.
+void sort_by_colour(std::vector<Coloured>& nodes, std::vector<Coloured>& scratch, Team& team) {
+    constexpr int kBuckets = 1 << kBucketBits;
+    const auto bucket = [](const Coloured& c) { return c.colour >> (64 - kBucketBits); };
+    std::vector<std::size_t> begin(kBuckets + 1, 0);
+    for (const Coloured& c : nodes) ++begin[bucket(c) + 1];
+    for (int b = 0; b < kBuckets; ++b) begin[b + 1] += begin[b];
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    scratch.resize(nodes.size());
+    for (const Coloured& c : nodes) scratch[next[bucket(c)]++] = c;
+    nodes.swap(scratch);
+    team.share(kBuckets, 8, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t b = first; b < last; ++b)
+            std::sort(nodes.begin() + static_cast<std::ptrdiff_t>(begin[b]), nodes.begin() + static_cast<std::ptrdiff_t>(begin[b + 1]));
+    });
+}
+
 }  // namespace
 
 void Canonical::enqueue(Node begin) {
@@ -23,7 +57,7 @@ void Canonical::enqueue(Node begin) {
     queue_.push_back(begin);
 }
 
-void Canonical::split_initially(const GraphView& graph) {
+void Canonical::reset(const GraphView& graph) {
     const Node n = graph.num_nodes;
     order_.resize(n), position_.resize(n), cell_.resize(n);
     splitter_.resize(n), touched_.resize(n), touched_cells_.resize(n);
@@ -31,6 +65,59 @@ void Canonical::split_initially(const GraphView& graph) {
     queue_.clear(), component_size_.clear();
     queue_head_ = 0, candidates_begin_ = -1;
     cells_ = 0;
+}
+
+// Cells of equal colours, where a colour is a hash of a node's own and those around it, again and again: a few passes over the
+// edges tell nearly all nodes of a large graph apart. Where no more colours appear the partition is equitable, and no cell is
+// queued; where they still do after several rounds all are.
+void Canonical::split_by_colours(const GraphView& graph, Team& team, const Control& control) {
+    const Node n = graph.num_nodes;
+    std::vector<std::uint64_t> colour(n), next(n);
+    team.share(n, kNodesAChunk, [&](std::int64_t first, std::int64_t last, int) {
+        for (Node u = static_cast<Node>(first); u < last; ++u)
+            colour[u] = mix(static_cast<std::uint64_t>(graph.loop(u)) * 0x2545f4914f6cdd1dULL + 1);
+    });
+    std::vector<Coloured> nodes(n), scratch;
+    Node colours = 0;
+    bool stable = false;
+    for (int round = 1; round <= kMostRounds && !stable && colours < n; ++round) {
+        control.check();
+        team.share(n, kNodesAChunk, [&](std::int64_t first, std::int64_t last, int) {
+            for (Node u = static_cast<Node>(first); u < last; ++u) {
+                std::uint64_t sum = 0;
+                if (graph.weights) {
+                    for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e)
+                        sum += mix(colour[graph.indices[e]] + weight_colour(graph.weights[e]));
+                } else {
+                    for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) sum += colour[graph.indices[e]];
+                }
+                next[u] = mix(colour[u] * 0x9e3779b97f4a7c15ULL + mix(sum));
+            }
+        });
+        colour.swap(next);
+        if (round % kRounds != 0) continue;
+        for (Node u = 0; u < n; ++u) nodes[u] = {colour[u], u};
+        sort_by_colour(nodes, scratch, team);
+        Node distinct = n > 0;
+        for (Node i = 1; i < n; ++i) distinct += nodes[i].colour != nodes[i - 1].colour;
+        stable = distinct == colours;
+        colours = distinct;
+    }
+    Node begin = 0;
+    for (Node i = 0; i < n; ++i) {
+        if (i && nodes[i].colour != nodes[i - 1].colour) begin = i;
+        const Node u = nodes[i].node;
+        order_[i] = u, position_[u] = i, cell_[u] = begin;
+        ++length_[begin];
+    }
+    for (Node i = 0; i < n; i += length_[i]) {
+        if (!stable) enqueue(i);
+        ++cells_;
+    }
+}
+
+void Canonical::split_initially(const GraphView& graph) {
+    const Node n = graph.num_nodes;
     for (Node u = 0; u < n; ++u) {
         order_[u] = u;
         if (graph.loops) links_[u] = static_cast<std::uint64_t>(graph.loops[u]);
@@ -199,14 +286,16 @@ void Canonical::individualise(const GraphView& graph, Node begin) {
     enqueue(last);
 }
 
-const std::vector<Node>& Canonical::order(const GraphView& graph, const Control& control) {
+const std::vector<Node>& Canonical::order(const GraphView& graph, Team& team, const Control& control) {
     if (small::has_order(graph)) {
         order_.resize(graph.num_nodes);
         small::order(graph, order_.data());
         SEPOOL_ASSERT(is_permutation(order_, graph.num_nodes));
         return order_;
     }
-    split_initially(graph);
+    reset(graph);
+    if (graph.num_arcs() >= kLargeArcs) split_by_colours(graph, team, control);
+    else split_initially(graph);
     refine(graph, control);
     for (Node begin = 0; cells_ < graph.num_nodes;) {
         const Node length = length_[begin];
@@ -221,7 +310,7 @@ const std::vector<Node>& Canonical::order(const GraphView& graph, const Control&
     return order_;
 }
 
-void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position) {
+void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position, Team& team) {
     const Node n = graph.num_nodes;
     position.resize(n);
     for (Node i = 0; i < n; ++i) position[order[i]] = i;
@@ -231,11 +320,32 @@ void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out,
     out.indices.resize(graph.num_arcs());
     out.weights.resize(graph.weights ? graph.num_arcs() : 0);
     out.loops.resize(graph.loops ? n : 0);
+    if (graph.loops)
+        for (Node i = 0; i < n; ++i) out.loops[i] = graph.loops[order[i]];
+    if (graph.num_arcs() >= kLargeArcs) {  // row by row, each sorted by itself
+        team.share(n, kNodesAChunk, [&](std::int64_t first, std::int64_t last, int) {
+            std::vector<std::pair<Node, Weight>> row;
+            for (Node i = static_cast<Node>(first); i < last; ++i) {
+                const Node u = order[i];
+                Node* const to = out.indices.data() + out.indptr[i];
+                const Edge begin = graph.indptr[u], length = graph.indptr[u + 1] - begin;
+                if (!graph.weights) {
+                    for (Edge e = 0; e < length; ++e) to[e] = position[graph.indices[begin + e]];
+                    std::sort(to, to + length);
+                    continue;
+                }
+                row.resize(length);
+                for (Edge e = 0; e < length; ++e) row[e] = {position[graph.indices[begin + e]], graph.weights[begin + e]};
+                std::sort(row.begin(), row.end());
+                for (Edge e = 0; e < length; ++e) to[e] = row[e].first, out.weights[out.indptr[i] + e] = row[e].second;
+            }
+        });
+        return;
+    }
     // Visiting the new nodes in order and writing to their neighbours' rows leaves every row sorted.
     std::vector<Edge>& next = out.indptr;  // shifted by one row while rows fill, then shifted back
     for (Node i = 0; i < n; ++i) {
         const Node u = order[i];
-        if (graph.loops) out.loops[i] = graph.loops[u];
         for (Edge e = graph.indptr[u]; e < graph.indptr[u + 1]; ++e) {
             const Edge to = next[position[graph.indices[e]]]++;
             out.indices[to] = i;

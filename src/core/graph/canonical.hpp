@@ -1,6 +1,7 @@
 // Canonical order: a numbering of the nodes that does not depend on that of the input.
 #pragma once
 
+#include "team.hpp"
 #include "types.hpp"
 
 namespace sepool {
@@ -15,11 +16,13 @@ namespace sepool {
 // strongly regular graphs are the known exception.
 class Canonical {
 public:
-    // Returns the nodes in canonical order; valid until the next call.
-    const std::vector<Node>& order(const GraphView& graph, const Control& control);
+    // Returns the nodes in canonical order; valid until the next call. The team works on large graphs alone.
+    const std::vector<Node>& order(const GraphView& graph, Team& team, const Control& control);
 
 private:
+    void reset(const GraphView& graph);
     void split_initially(const GraphView& graph);
+    void split_by_colours(const GraphView& graph, Team& team, const Control& control);
     void individualise(const GraphView& graph, Node begin);
     void measure_components(const GraphView& graph);
     bool is_preferred(Node a, Node b) const;
@@ -51,6 +54,6 @@ void order(const GraphView& graph, Node* order);
 }  // namespace small
 
 // Rewrites `graph` so that node i is the old order[i].
-void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position);
+void relabel(const GraphView& graph, const std::vector<Node>& order, Graph& out, std::vector<Node>& position, Team& team);
 
 }  // namespace sepool

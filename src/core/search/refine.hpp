@@ -10,8 +10,6 @@
 
 namespace sepool {
 
-constexpr Edge kLargeArcs = 200'000;  // larger graphs are refined with less patience
-
 // A hierarchy whose nodes can move. H = const + (2/V) * sum over inner nodes t of (I_t - S_t) log2(v_t / V), where I_t is the
 // weight inside t and S_t the weight inside its children (their difference is the paper's cut), so a move changes only
 // the terms of the nodes on the two paths to the lowest common ancestor.
@@ -43,9 +41,8 @@ public:
     void restore();
 
     // A binary tree that holds every present cluster as a node: the children of each cluster are merged by the linkage
-    // `relative`, pair by pair or in the rounds of boruvka.hpp.
-    enum class Merging { by_pairs, in_rounds };
-    void to_tree(Merging merging, Merger& merger, Tree& tree, const Control& control);
+    // `relative`.
+    void to_tree(Merger& merger, Tree& tree, const Control& control);
 
 private:
     static constexpr Edge kPatience = 64;  // while shaking, nodes and clusters with more edge ends stay where they are
@@ -118,7 +115,6 @@ private:
     bool attempt(int level, Node cluster, Node partner, Breakup breakup, double allowance, const Control& control);
     bool is_together(Node left, Node size) const;
     void undo();
-    void merge_in_rounds(std::vector<Node>& node, std::vector<Node>& home, Tree& tree, const Control& control);
 
     GraphView graph_;
     int height_ = 0;

@@ -5,8 +5,6 @@
 
 #include "assert.hpp"
 #include "invariants.hpp"
-#include "search/boruvka.hpp"
-#include "search/fast.hpp"
 #include "search/refine.hpp"
 
 namespace sepool {
@@ -169,30 +167,7 @@ void Refiner::save() { saved_level_ = level_, saved_free_ = free_, saved_home_ =
 
 void Refiner::restore() { level_ = saved_level_, free_ = saved_free_, home_ = saved_home_; }
 
-// Merges the pairs of problem_ in rounds; appends the new nodes of the tree, and the clusters that they belong to.
-void Refiner::merge_in_rounds(std::vector<Node>& node, std::vector<Node>& home, Tree& tree, const Control& control) {
-    const std::size_t items = node.size();
-    Graph graph;
-    graph.indptr.assign(items + 1, 0);
-    for (const Pair& p : problem_.pairs) ++graph.indptr[p.a + 1], ++graph.indptr[p.b + 1];
-    std::partial_sum(graph.indptr.begin(), graph.indptr.end(), graph.indptr.begin());
-    graph.indices.resize(2 * problem_.pairs.size()), graph.weights.resize(2 * problem_.pairs.size());
-    std::vector<Edge> end(graph.indptr.begin(), graph.indptr.end() - 1);
-    const auto add = [&](Node from, Node to, Weight c) { graph.indices[end[from]] = to, graph.weights[end[from]++] = c; };
-    for (const Pair& p : problem_.pairs) add(p.a, p.b, p.c), add(p.b, p.a, p.c);
-    std::vector<Node> names(node);
-    std::replace(names.begin(), names.end(), Node{-1}, Node{0});  // emptied clusters have no pairs: any name will do
-    const Node first = tree.size();
-    merge_by_rounds(graph.view(), std::move(names), problem_.total, tree, control);
-    home.resize(items + static_cast<std::size_t>(tree.size() - first));
-    for (Node t = first; t < tree.size(); ++t) node.push_back(t);
-    for (std::size_t i = 0; i < node.size(); ++i) {
-        const Node above = node[i] < 0 ? -1 : tree.parent[node[i]];
-        if (above >= first) home[items + static_cast<std::size_t>(above - first)] = home[i];
-    }
-}
-
-void Refiner::to_tree(Merging merging, Merger& merger, Tree& tree, const Control& control) {
+void Refiner::to_tree(Merger& merger, Tree& tree, const Control& control) {
     tree.start(graph_);
     // Tree node and parent cluster of every item and every merge; items of a level are its living clusters.
     std::vector<Node> node(graph_.num_nodes), home, parts, top;
@@ -218,13 +193,9 @@ void Refiner::to_tree(Merging merging, Merger& merger, Tree& tree, const Control
                 forget(l);
             }
         }
-        if (merging == Merging::in_rounds && !merges_by_pairs(graph_)) {
-            merge_in_rounds(node, home, tree, control);
-        } else {
-            for (const Pair& p : merger.run(problem_, Linkage::relative, control)) {
-                node.push_back(tree.merge(node[p.a], node[p.b], p.c));
-                home.push_back(home[p.a]);
-            }
+        for (const Pair& p : merger.run(problem_, Linkage::relative, control)) {
+            node.push_back(tree.merge(node[p.a], node[p.b], p.c));
+            home.push_back(home[p.a]);
         }
         // One tree node for every cluster; a cluster without edges between its parts gets a node over them.
         parts.assign(level_[l + 1].size(), 0);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "log2.hpp"
-#include "search/fast.hpp"
 
 namespace sepool {
 namespace {
@@ -15,23 +15,78 @@ constexpr Edge kSmallArcs = 1'000;          // up to a third of it, and with two
 constexpr Edge kMiddleArcs = 20'000;
 constexpr double kLeastProgress = 1e-3;     // relative fall of H for which another round is worth its time, on middle-sized graphs
 constexpr double kRounding = 1e-9;          // a smaller relative difference between two sums of H is none
-constexpr Edge kDense = 12;                 // arcs a node; from here on a single level of clusters is rebuilt in rounds
+constexpr std::int64_t kPairSteps = 60'000;  // nodes times edges, up to which `fast` merges a graph pair by pair
 constexpr int kQuickStarts = 20;            // on tiny graphs; half of it at height 2; a quarter of that on small ones
 constexpr int kFewLevels = 4;               // that many levels are refined whatever the starts look like
 constexpr int kMostLevels = 12;             // and no more than these: optimal compression gains the rest
 
 bool is_tiny(Edge arcs, int height) { return arcs <= (height > 2 ? 2 : 1) * kTinyArcs; }
 
+// True for graphs that `fast`, and the first start of `best`, merge pair by pair.
+bool merges_pairs(const GraphView& graph, int height) { return height == 1 || graph.num_nodes * (graph.num_arcs() / 2) <= kPairSteps; }
+
+// A permutation of 0 .. n - 1 whose neighbours are far apart: steps of about the golden ratio, another one for every seed.
+std::vector<Node> scatter(const std::vector<Node>& order, std::uint64_t seed) {
+    const auto n = static_cast<std::int64_t>(order.size());
+    Random random(seed);
+    std::int64_t step = 1, at = 0;
+    if (n > 2) {
+        at = random.below(static_cast<Node>(n));
+        step = static_cast<std::int64_t>(0.6180339887498949 * static_cast<double>(n)) + random.below(static_cast<Node>(n / 8 + 1));
+        while (std::gcd(step, n) != 1) ++step;
+    }
+    std::vector<Node> out(order.size());
+    for (Node& u : out) u = order[at], at = (at + step) % n;
+    return out;
+}
+
 }  // namespace
 
-void Search::best(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control) {
+// The graph in canonical order; where moves are decided on in blocks, in an order that scatters it.
+GraphView Search::relabelled(const GraphView& graph, int height, std::uint64_t seed, Control& control) {
     control.enter("labelling", 0.0);
-    const std::vector<Node>& order = work_.canonical.order(graph, control);
-    relabel(graph, order, work_.relabelled, work_.position);
+    order_ = work_.canonical.order(graph, work_.team, control);
+    if (!merges_pairs(graph, height)) order_ = scatter(order_, seed);
+    relabel(graph, order_, work_.relabelled, work_.position, work_.team);
     control.enter("merging", 0.1);
-    merge_quickly(work_.relabelled.view(), work_, control);
-    refine(work_.relabelled.view(), height, seed, control);
-    work_.filler.run(work_.tree, work_.keep, height, graph, order.data(), out);
+    return work_.relabelled.view();
+}
+
+// Merges of pairs where the graph is small, else moves from level to level; without refinement.
+void Search::start(const GraphView& graph, int height, std::uint64_t seed, Control& control) {
+    if (height == 1) {
+        Tree& tree = work_.tree;
+        tree.start(graph);
+        tree.close();
+        tree.cut[tree.root()] = tree.volume[tree.root()];
+        for (Node u = 0; u < graph.num_nodes; ++u) tree.cut[tree.root()] -= graph.loop(u);
+        tree.cut[tree.root()] /= 2;
+    } else if (merges_pairs(graph, height)) {
+        work_.problem.read(graph);
+        merge_tree(work_.problem, Linkage::relative, work_.merger, work_.tree, control);
+    } else {
+        multilevel_.run(graph, height, seed, Multilevel::Effort::quick, work_.team, work_.tree, control);
+    }
+}
+
+void Search::fast(const GraphView& input, int height, std::uint64_t seed, Levels& out, Control& control) {
+    const GraphView graph = relabelled(input, height, seed, control);
+    start(graph, height, seed, control);
+    work_.compressor.run(work_.tree, height, work_.keep, control);
+    work_.filler.run(work_.tree, work_.keep, height, input, order_.data(), out);
+}
+
+void Search::best(const GraphView& input, int height, std::uint64_t seed, Levels& out, Control& control) {
+    const GraphView graph = relabelled(input, height, seed, control);
+    if (graph.num_arcs() > kMiddleArcs && height > 1) {
+        multilevel_.run(graph, height, seed, Multilevel::Effort::thorough, work_.team, work_.tree, control);
+        work_.keep.assign(work_.tree.size(), 1);
+        std::fill_n(work_.keep.begin(), work_.tree.num_leaves, 0);
+    } else {
+        start(graph, height, seed, control);
+        refine(graph, height, seed, control);
+    }
+    work_.filler.run(work_.tree, work_.keep, height, input, order_.data(), out);
 }
 
 // Compresses the tree at hand and keeps it if its entropy is the lowest so far. Returns its entropy.
@@ -81,7 +136,7 @@ void Search::refine(const GraphView& graph, int height, std::uint64_t seed, Cont
         merge_tree(work_.problem, linkage, work_.merger, work_.tree, control);
         compete(graph, height, control);
     };
-    if (arcs <= kMiddleArcs) start_from_linkage(Linkage::gain);
+    start_from_linkage(Linkage::gain);
 
     control.enter("refining", 0.2);
     load_grown(graph, levels, control);
@@ -113,12 +168,12 @@ void Search::try_quick_starts(const GraphView& graph, int height, int levels, Ra
         // Every other time one level more, from which compression takes its choice: the lowest clusters may be too small.
         refiner_.load_clustered(graph, levels + i % 2, cluster);
         if (i % 2 == 1) {
-            refiner_.to_tree(Refiner::Merging::by_pairs, work_.merger, work_.tree, control);
+            refiner_.to_tree(work_.merger, work_.tree, control);
             compete(graph, height, control);
             load_refiner(graph, levels, control);
         }
         refiner_.settle(random, control);
-        refiner_.to_tree(Refiner::Merging::by_pairs, work_.merger, work_.tree, control);
+        refiner_.to_tree(work_.merger, work_.tree, control);
         compete(graph, height, control);
     }
     if (best_entropy_ >= before) return;
@@ -144,9 +199,7 @@ void Search::improve(const GraphView& graph, int height, int levels, Random& ran
     const Edge arcs = graph.num_arcs();
     // Where time is short anyway: more shaking, and rounds for smaller gains.
     const bool thorough = arcs <= (height > 2 ? kMiddleArcs : kMiddleArcs / 5);
-    const double progress = (thorough ? 0.1 : arcs > kLargeArcs ? 3 : 1) * kLeastProgress;
-    const bool dense = height == 2 && arcs >= kDense * graph.num_nodes;
-    const auto merging = dense || arcs > kLargeArcs ? Refiner::Merging::in_rounds : Refiner::Merging::by_pairs;
+    const double progress = (thorough ? 0.1 : 1) * kLeastProgress;
     bool idle = false;  // the last round gained nothing over settling
     for (double last = std::numeric_limits<double>::infinity();;) {
         refiner_.settle(random, control);
@@ -154,7 +207,7 @@ void Search::improve(const GraphView& graph, int height, int levels, Random& ran
         if (idle && settled > last * (1 - kRounding)) return;
         shake(thorough ? 2 : 1, height, settled, random, control);
         if (is_tiny(arcs, height)) refiner_.shake_pairs(control);
-        refiner_.to_tree(merging, work_.merger, work_.tree, control);
+        refiner_.to_tree(work_.merger, work_.tree, control);
         const double entropy = compete(graph, height, control);
         if (entropy > last * (1 - progress)) return;
         last = entropy;

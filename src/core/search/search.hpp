@@ -1,8 +1,10 @@
-// The search behind the method `best`: several starts, each refined, compressed and compared.
+// The search behind `best` and `fast`. Large graphs are clustered from level to level; on small ones several starts are refined,
+// compressed and compared.
 #pragma once
 
 #include "search/grow.hpp"
 #include "search/modularity.hpp"
+#include "search/multilevel.hpp"
 #include "search/refine.hpp"
 #include "workspace.hpp"
 
@@ -12,10 +14,13 @@ class Search {
 public:
     explicit Search(Workspace& work) : work_(work) {}
 
-    // Appends the tree of `graph` to `out`. The seed orders the moves.
+    // Append the tree of `graph` to `out`. The seed orders the moves.
+    void fast(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control);
     void best(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control);
 
 private:
+    GraphView relabelled(const GraphView& graph, int height, std::uint64_t seed, Control& control);
+    void start(const GraphView& graph, int height, std::uint64_t seed, Control& control);
     void refine(const GraphView& graph, int height, std::uint64_t seed, Control& control);
     void improve(const GraphView& graph, int height, int levels, Random& random, const Control& control);
     void shake(int rounds, int height, double entropy, Random& random, const Control& control);
@@ -29,6 +34,8 @@ private:
     Grower grower_;
     ModularityMover mover_;
     Refiner refiner_;
+    Multilevel multilevel_;
+    std::vector<Node> order_;
     Tree best_tree_;
     std::vector<char> best_keep_;
     double best_entropy_ = 0;

@@ -124,8 +124,7 @@ bool Refiner::is_together(Node left, Node size) const {
 double Refiner::shake(Random& random, const Control& control) {
     changed_ = 0;
     std::vector<std::pair<int, Node>> work;
-    const bool large = graph_.num_arcs() > kLargeArcs;
-    patience_ = kPatience, node_patience_ = (large ? 1 : 4) * kPatience;
+    patience_ = kPatience, node_patience_ = 4 * kPatience;
     for (int level = 1; level < height_; ++level) {
         const std::size_t begin = work.size();
         for (Node c = 0; c < static_cast<Node>(level_[level].size()); ++c)
@@ -134,7 +133,6 @@ double Refiner::shake(Random& random, const Control& control) {
     }
     const std::size_t first_pass = work.size();
     for (std::size_t head = 0; head < work.size(); ++head) {
-        if (large && head == 2 * first_pass) break;  // the rest comes up again in the next round
         const auto [level, c] = work[head];
         waiting_[level][c] = 0;
         if (level_[level][c].children < 2 || level_[level][c].arcs > 8 * kPatience) continue;

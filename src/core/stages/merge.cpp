@@ -21,12 +21,12 @@ void MergeProblem::read(const GraphView& graph) {
     }
 }
 
-void MergeProblem::read(const GraphView& graph, const std::vector<Node>& order, Graph& scratch, std::vector<Node>& position) {
+void MergeProblem::read(const GraphView& graph, const std::vector<Node>& order, Graph& scratch, std::vector<Node>& position, Team& team) {
     if (small::fits(graph.num_nodes)) {
         small::read_problem(graph, order.data(), *this);
         return;
     }
-    relabel(graph, order, scratch, position);
+    relabel(graph, order, scratch, position, team);
     read(scratch.view());
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "log2.hpp"
+#include "team.hpp"
 #include "types.hpp"
 
 namespace sepool {
@@ -54,7 +55,7 @@ struct MergeProblem {
     void read(const GraphView& graph);
 
     // The same with cluster i for the node order[i].
-    void read(const GraphView& graph, const std::vector<Node>& order, Graph& scratch, std::vector<Node>& position);
+    void read(const GraphView& graph, const std::vector<Node>& order, Graph& scratch, std::vector<Node>& position, Team& team);
 };
 
 class Merger {
