@@ -38,6 +38,8 @@ def explore(
     height: options.Height = 3,
     method: options.Method = "best",
     seed: options.Seed = 0,
+    trials: options.Trials = 1,
+    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     title: Title = None,
@@ -58,7 +60,7 @@ def explore(
         if output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
-        search = Search(height, method, seed, unweighted, self_loops)
+        search = Search(height, method, seed, unweighted, self_loops, trials, threads)
         if tree is None:
             result = search.run(graph)
             coding_tree, edges = result.tree, result.graph

@@ -31,7 +31,14 @@ Height = Annotated[
     int, typer.Option(help="Height of the tree: 2 for clusters, 3 for clusters of clusters, ...")
 ]
 Method = Annotated[str, typer.Option(help=f"Search method: {', '.join(METHODS)}.")]
-Seed = Annotated[int, typer.Option(help="Random seed of the method best.")]
+Seed = Annotated[int, typer.Option(help="Random seed of the search.")]
+Trials = Annotated[
+    int, typer.Option(help="Number of seeds; the tree of the lowest entropy is kept.", min=1)
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(help="Number of threads, all cores by default; the tree is the same.", min=1),
+]
 Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore edge weights.")]
 SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in degrees.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -58,9 +65,11 @@ class Search:
     seed: int
     unweighted: bool
     self_loops: bool
+    trials: int = 1
+    threads: int | None = None
 
     def __post_init__(self) -> None:
-        core_options(self.height, self.method, self.seed, None, None)
+        core_options(self.height, self.method, self.seed, self.threads, None)
 
     def read(self, path: str) -> Graph:
         """Return the graph in a file; errors name the file."""
@@ -78,7 +87,13 @@ class Search:
             graph = self.read(path)
             start = time.perf_counter()
             tree = coding_tree(
-                graph, self.height, method=self.method, seed=self.seed, progress=progress
+                graph,
+                self.height,
+                method=self.method,
+                seed=self.seed,
+                trials=self.trials,
+                num_threads=self.threads,
+                progress=progress,
             )
             return SearchResult(tree, graph, time.perf_counter() - start)
 
@@ -92,6 +107,8 @@ def reject_search_options(context: typer.Context, path: str, *, reads_graph: boo
         "height",
         "method",
         "seed",
+        "trials",
+        "threads",
         *(() if reads_graph else ("unweighted", "self_loops")),
     ):
         origin = context.get_parameter_source(name)

@@ -45,6 +45,8 @@ def plot(
     height: options.Height = 3,
     method: options.Method = "best",
     seed: options.Seed = 0,
+    trials: options.Trials = 1,
+    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     level: Level = None,
@@ -65,7 +67,7 @@ def plot(
     inputs = (("the tree" if is_tree else "the graph", path), ("the graph", graph))
     check_files(inputs, [("-o", output)])
     check_picture(output)
-    search = Search(height, method, seed, unweighted, self_loops)
+    search = Search(height, method, seed, unweighted, self_loops, trials, threads)
     if is_tree:
         reject_search_options(ctx, path, reads_graph=graph is not None)
         tree, drawn_graph = CodingTree.load(path), None if graph is None else search.read(graph)

@@ -28,6 +28,8 @@ def tree(
     height: options.Height = 2,
     method: options.Method = "best",
     seed: options.Seed = 0,
+    trials: options.Trials = 1,
+    threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
     output: Output = None,
@@ -36,7 +38,7 @@ def tree(
     as_json: options.Json = False,
 ) -> None:
     """Search the coding tree of a graph and print a summary."""
-    search = Search(height, method, seed, unweighted, self_loops)
+    search = Search(height, method, seed, unweighted, self_loops, trials, threads)
     outputs = {"-o": output, "--labels": labels, "--plot": plot}
     check_files([("the graph", graph)], outputs.items())
     if output is not None:
