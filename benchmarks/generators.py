@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -120,3 +121,97 @@ def shape(name: str, n: int) -> Edges:
     elif name.endswith("nearly equal weights"):
         weights = 1 + i * 1e-9
     return Edges(name, n, pairs, weights)
+
+
+# ---------------------------------------------------------------------------------------------
+# graphs with known communities, finest level first
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A graph and the clusters that it was made of."""
+
+    graph: Edges
+    levels: list[IntArray]
+
+
+def power_law(
+    rng: np.random.Generator, size: int, low: int, high: int, exponent: float
+) -> IntArray:
+    """Whole numbers between ``low`` and ``high`` whose density falls as x^-exponent."""
+    u = rng.random(size)
+    if exponent == 1:
+        return (low * (high / low) ** u).astype(np.int64)
+    power = 1 - exponent
+    return ((low**power + u * (high**power - low**power)) ** (1 / power)).astype(np.int64)
+
+
+def lfr(n: int, mixing: float, seed: int, mean: float = 15, highest: int = 50) -> Planted:
+    """LFR benchmark (Lancichinetti, Fortunato, Radicchi 2008) by two configuration models.
+
+    Degrees fall as k^-2 up to ``highest``, sizes of communities as s^-1 between 50 and 1,000. A
+    node has a share ``mixing`` of its edges to other communities. Repeated pairs, and pairs of the
+    second model inside a community, are dropped: a few per cent.
+    """
+    rng = np.random.default_rng(seed)
+    low = next(k for k in range(1, highest) if power_law_mean(k, highest) >= mean)
+    degree = power_law(rng, n, low, highest + 1, 2)
+    largest = min(1000, max(n // 4, 51))
+    sizes = power_law(rng, n // 50 + 2, 50, largest, 1)
+    sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
+    community = np.repeat(np.arange(len(sizes)), sizes)[:n]
+    inside = rng.binomial(degree, 1 - mixing)
+    ends = np.repeat(np.arange(n, dtype=np.int64), inside)
+    ends = rng.permutation(ends)
+    ends = ends[np.argsort(community[ends], kind="stable")]
+    near = ends[: len(ends) // 2 * 2].reshape(-1, 2)
+    near = near[community[near[:, 0]] == community[near[:, 1]]]
+    ends = rng.permutation(np.repeat(np.arange(n, dtype=np.int64), degree - inside))
+    far = ends[: len(ends) // 2 * 2].reshape(-1, 2)
+    far = far[community[far[:, 0]] != community[far[:, 1]]]
+    pairs = np.concatenate([near, far])
+    return Planted(Edges(f"LFR, mixing {mixing:g}", n, simple_pairs(*pairs.T)), [community])
+
+
+def power_law_mean(low: int, high: int) -> float:
+    """The mean of integers between ``low`` and ``high`` whose density falls as k^-2."""
+    k = np.arange(low, high + 1, dtype=np.float64)
+    return float((k * k**-2.0).sum() / (k**-2.0).sum())
+
+
+def hierarchy(counts: tuple[int, ...], size: int, shares: tuple[float, ...], seed: int) -> Planted:
+    """Clusters in clusters: ``counts`` of them on every level, the fewest last.
+
+    ``shares`` of the 16 links a node stay inside a cluster of each level, the rest goes anywhere.
+    """
+    rng = np.random.default_rng(seed)
+    n = counts[0] * size
+    widths = [n // count for count in counts] + [n]
+    u = rng.integers(n, size=8 * n)
+    width = rng.choice(widths, len(u), p=[*shares, 1 - sum(shares)])
+    v = u // width * width + rng.integers(width)
+    levels = [np.arange(n) // width for width in widths[:-1]]
+    name = f"planted hierarchy {'/'.join(map(str, counts))}"
+    return Planted(Edges(name, n, simple_pairs(u, v)), levels)
+
+
+def neighbours(n: int, clusters: int, seed: int, k: int = 15) -> Planted:
+    """Weighted graph of ``k`` nearest neighbours of points from Gaussian clusters, as scanpy's.
+
+    Weights fall with the distance relative to that of the k-th neighbour, and are real numbers.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    rng = np.random.default_rng(seed)
+    label = rng.integers(clusters, size=n)
+    centre = rng.normal(scale=1.2, size=(clusters, 10))
+    points = centre[label] + rng.normal(size=(n, 10))
+    distance, index = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points)
+    u = np.repeat(np.arange(n), k)
+    v, d = index[:, 1:].ravel(), distance[:, 1:].ravel()
+    weight = np.exp(-((d / np.repeat(distance[:, -1], k)) ** 2))
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    keys, slot = np.unique(low * np.int64(n) + high, return_inverse=True)
+    pairs = np.stack([keys // n, keys % n], axis=1)
+    weights = np.bincount(slot, weight)
+    return Planted(Edges(f"kNN graph of {clusters} clusters", n, pairs, weights), [label])

@@ -91,7 +91,7 @@ def _sepool(method: str) -> Method:
     def solve(graph: Any, height: int) -> Any:
         import sepool
 
-        return sepool.coding_tree(graph, height, method=method)
+        return sepool.coding_tree(graph, height, method=method, num_threads=1)
 
     return Method(method, "sepool", sepool_graph, solve, lambda tree, _: tree_levels(tree))
 
@@ -185,7 +185,7 @@ def _louvain_solve(graph: Any, height: int) -> Any:
 # networkit
 
 
-def _plm_prepare(graph: Edges) -> Any:
+def _networkit_prepare(graph: Edges) -> Any:
     import networkit
 
     networkit.setNumberOfThreads(1)
@@ -195,13 +195,16 @@ def _plm_prepare(graph: Edges) -> Any:
     return networkit.GraphFromCoo((values, (u, v)), n=graph.num_nodes, weighted=weighted)
 
 
-def _plm_solve(graph: Any, height: int) -> Any:
-    import networkit
+def _networkit_solve(name: str) -> Callable[[Any, int], Any]:
+    def solve(graph: Any, height: int) -> Any:
+        import networkit
 
-    networkit.setSeed(1, False)
-    algorithm = networkit.community.PLM(graph)
-    algorithm.run()
-    return algorithm.getPartition()
+        networkit.setSeed(1, False)
+        algorithm = getattr(networkit.community, name)(graph)
+        algorithm.run()
+        return algorithm.getPartition()
+
+    return solve
 
 
 # ---------------------------------------------------------------------------------------------
@@ -219,7 +222,21 @@ LOUVAIN = Method(
     _louvain_solve,
     lambda levels, _: [np.array(level.membership) for level in levels],
 )
-PLM = Method("PLM", "networkit", _plm_prepare, _plm_solve, lambda p, _: [np.array(p.getVector())])
+
+
+def _networkit(name: str, algorithm: str) -> Method:
+    return Method(
+        name,
+        "networkit",
+        _networkit_prepare,
+        _networkit_solve(algorithm),
+        lambda p, _: [np.array(p.getVector())],
+    )
+
+
+PLM = _networkit("PLM", "PLM")
+PARALLEL_LEIDEN = _networkit("ParallelLeiden", "ParallelLeiden")
+PLP = _networkit("label propagation", "PLP")
 
 OURS = (BEST, FAST, PAPER)
 PEERS = (TGP, INFOMAP, LEIDEN, LOUVAIN, PLM)
