@@ -15,7 +15,7 @@ INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.t
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
 CXX_FILES    := $(wildcard $(addsuffix /*.?pp,src/core src/core/* src/binding tests/fuzz))
-KERNEL_TESTS := $(addprefix experiments/tests/,layers models batches engine)
+KERNEL_TESTS := $(addprefix experiments/tests/,kernels layers models batches engine)
 PYTEST       := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 # Python files are used in place. A change of one of these builds and installs sepool again; so does a new, moved or
 # deleted module, because an editable install finds only the modules that it was made with.
@@ -38,7 +38,7 @@ test: $(VENV)/test.stamp  ## tests of both packages and of all code in docstring
 test-all: $(VENV)/heavy.stamp $(VENV)/kernels.stamp  ## the same, and the tests that need Ray, a browser or Triton
 	$(PYTEST)
 
-kernels: $(VENV)/kernels.stamp  ## tests of the GPU kernels without a GPU, in Triton's interpreter and compiler
+kernels: $(VENV)/kernels.stamp  ## tests of the GPU kernels without a GPU, in Triton's interpreter
 	$(PYTEST) $(KERNEL_TESTS)
 
 lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, import-linter, clang-format

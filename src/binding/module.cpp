@@ -83,11 +83,15 @@ Method method_of(const std::string& name) {
     fail("method must be paper, fast or best, got '" + name + "'");
 }
 
+struct OutOfMemory : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 // Shorter work, in arcs that `fast` and `paper` read, cannot be interrupted; `best` reads every arc some hundred times for each
 // level.
 constexpr Edge kShortWork = 200'000;
 constexpr Edge kBestReads = 100;
-constexpr int kThreadsACore = 4;  // at most: more would only take memory
+constexpr Edge kBytesAnArc = 24;  // of a search at its peak
 
 // Runs `work` while the calling thread, at intervals, lets Python handle signals and reports progress.
 template <class Work>
@@ -178,11 +182,11 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     Options options;
     options.height = height, options.method = method_of(method), options.seed = seed;
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    num_threads = num_threads <= 0 ? cores : std::min(num_threads, kThreadsACore * cores);
+    num_threads = num_threads <= 0 ? cores : std::min(num_threads, cores);  // more would only wait
 
     Levels levels;
     Control control;
-    const auto work = [&] {
+    const auto build = [&] {
         std::vector<Levels> parts = build_batch(num_graphs, node_ptr.data(), view, options, num_threads, control);
         if (parts.size() == 1) {
             levels = std::move(parts[0]);
@@ -204,6 +208,14 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
         }
     };
     const Edge arcs = indptr.data()[indptr.shape(0) - 1];
+    const auto work = [&] {
+        try {
+            build();
+        } catch (const std::bad_alloc&) {
+            throw OutOfMemory("not enough memory for the search: a graph of " + std::to_string(arcs / 2) + " edges takes about " +
+                              std::to_string((arcs * kBytesAnArc >> 20) + 1) + " MiB besides its own arrays");
+        }
+    };
     if (arcs * (options.method == Method::best ? kBestReads * height : 1) < kShortWork) {
         nb::gil_scoped_release release;
         work();
@@ -295,6 +307,8 @@ NB_MODULE(_core, m) {
             std::rethrow_exception(p);
         } catch (const Cancelled&) {
             PyErr_SetString(PyExc_RuntimeError, "the work was cancelled");
+        } catch (const OutOfMemory& error) {
+            PyErr_SetString(PyExc_MemoryError, error.what());
         }
     });
 #if defined(__clang__)
@@ -307,6 +321,9 @@ NB_MODULE(_core, m) {
     m.def(
         "enable_small", [](bool enabled) { small::enabled = enabled; }, nb::arg("enabled"),
         "Switch the code for small graphs on or off, for all threads; the trees are the same.");
+    m.def(
+        "set_block", [](Node items) { Mover::block = std::max(items, Node{0}); }, nb::arg("items"),
+        "Decide on the moves of so many items at a time, 0 for the default; for measurements.");
     m.attr("MAX_HEIGHT") = kMaxHeight;
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),

@@ -5,7 +5,7 @@
 namespace sepool {
 namespace {
 
-constexpr int kSpins = 20'000;  // before a thread sleeps, or yields: some tens of microseconds
+constexpr int kSpins = 1'000;  // before a thread sleeps, or yields: some tens of microseconds
 
 inline void pause() {
 #if defined(__x86_64__) || defined(_M_X64)

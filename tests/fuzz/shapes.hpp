@@ -43,6 +43,10 @@ struct Input {
 
 inline void add_shape(Dice& dice, Input& in, std::int64_t first, std::int64_t n) {
     const auto node = [&] { return first + dice.below(n); };
+    const auto add_random = [&] {  // in this order, whatever the compiler's for arguments
+        const std::int64_t u = node(), v = node();
+        in.add(u, v);
+    };
     const int shape = static_cast<int>(dice.below(11));
     for (std::int64_t i = 1; i < n; ++i) {
         if (shape == 0) in.add(first + i - 1, first + i);                                     // path
@@ -57,23 +61,27 @@ inline void add_shape(Dice& dice, Input& in, std::int64_t first, std::int64_t n)
         if (shape == 7 && i % 8) in.add(first + i - 1, first + i);                            // grid of width 8
         if (shape == 7 && i >= 8) in.add(first + i - 8, first + i);
         if (shape == 8) in.add(first + dice.below(std::min<std::int64_t>(i, 3)), first + i);  // few hubs, and more
-        if (shape == 8 && dice.chance(2)) in.add(node(), node());
+        if (shape == 8 && dice.chance(2)) add_random();
     }
     if (shape == 0 && dice.chance(2)) in.add(first, first + n - 1);  // ring
     if (shape == 9)                                                  // random, with loops and repeats
-        for (std::int64_t e = dice.below(3 * n + 1); e > 0; --e) in.add(node(), node());
+        for (std::int64_t e = dice.below(3 * n + 1); e > 0; --e) add_random();
 }  // shape 10: no edges
 
 inline void add_weights(Dice& dice, Input& in) {
     const int law = static_cast<int>(dice.below(9));
     if (law < 3) return;
-    const double scale = dice.chance(3) ? std::ldexp(dice.uniform() + 0.1, static_cast<int>(dice.between(-1060, 900))) : 1;
+    const auto power = [&](double least, int low, int high) {
+        const double factor = least + dice.uniform();
+        return std::ldexp(factor, static_cast<int>(dice.between(low, high)));
+    };
+    const double scale = dice.chance(3) ? power(0.1, -1060, 900) : 1;
     for (std::size_t i = 0; i < in.u.size(); ++i) {
         double x = 1;
         if (law == 3) x = static_cast<double>(dice.between(1, 3));
         if (law == 4) x = static_cast<double>(dice.between(0, 1000));
         if (law == 5) x = dice.uniform();
-        if (law == 6) x = std::exp2(60 * dice.uniform() - 30);  // wide
+        if (law == 6) x = power(1, -30, 29);                      // wide
         if (law == 7) x = 1 + 1e-6 * dice.uniform();            // nearly equal
         if (law == 8) x = dice.chance(3) ? 0 : 1e15 * dice.uniform();
         in.w.push_back(x * scale);
@@ -125,7 +133,10 @@ inline Input random_input(Dice& dice) {
         add_shape(dice, in, first, n);
         first += n;
     }
-    if (dice.chance(4)) in.add(dice.below(in.n), dice.below(in.n));
+    if (dice.chance(4)) {
+        const std::int64_t u = dice.below(in.n), v = dice.below(in.n);
+        in.add(u, v);
+    }
     add_weights(dice, in);
     in.self_loops = dice.chance(2);
     if (dice.chance(2)) list_both_ways(in);

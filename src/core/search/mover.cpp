@@ -30,6 +30,8 @@ void add(std::atomic<T>& x, T value) {
 
 }  // namespace
 
+std::atomic<Node> Mover::block{0};
+
 void Mover::load(const Items& items, const Parents& label, Node count, const std::vector<Parents>& above, const double* reference,
                  Team& team) {
     items_ = items;
@@ -41,7 +43,7 @@ void Mover::load(const Items& items, const Parents& label, Node count, const std
     target_ = label;
     level_.resize(levels_);
     for (int l = 0; l < levels_; ++l) {
-        const Node clusters = l == 0 ? count : above[l - 1].empty() ? 0 : *std::max_element(above[l - 1].begin(), above[l - 1].end()) + 1;
+        const Node clusters = l == 0 ? count : count_of(above[l - 1]);
         level_[l] = std::vector<Cluster>(clusters);
         if (l > 0)
             for (Node c = 0; c < static_cast<Node>(level_[l - 1].size()); ++c) level_[l - 1][c].parent = above[l - 1][c];
@@ -103,6 +105,7 @@ double Mover::cost() const {
 // Items are decided on block by block; the blocks must not depend on the threads.
 Node Mover::block_size() const {
     const Node n = items_.size();
+    if (const Node fixed = get(block)) return fixed;
     return std::max({Node{1}, std::min(kMostInABlock, n / kBlocks), n / kMostBlocks});
 }
 

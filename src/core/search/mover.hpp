@@ -1,7 +1,9 @@
 // Local moving: items change clusters wherever that lowers H, with the same result on any number of threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <vector>
 
 #include "search/items.hpp"
@@ -11,12 +13,23 @@ namespace sepool {
 // Clusters of a level: parent[c] is the cluster of the next level above.
 using Parents = std::vector<Node>;
 
+inline Parents iota(Node n) {
+    Parents values(n);
+    std::iota(values.begin(), values.end(), 0);
+    return values;
+}
+
+inline Node count_of(const Parents& label) { return label.empty() ? 0 : *std::max_element(label.begin(), label.end()) + 1; }
+
 // Items below one or more levels of clusters. Blocks of items decide on their moves while nothing changes, then the moves are made
 // together: cuts and volumes are sums of integers, exact in any order, and ties go by number. So neither the number of threads nor
 // their timing makes a difference.
 class Mover {
 public:
     explicit Mover(const LogShares& log_share) : log_share_(log_share) {}
+
+    // Items decided on together; 0: by the number of items. Moves one after the other are blocks of 1. For measurements.
+    static std::atomic<Node> block;
 
     // Puts the items below clusters 0 .. count - 1 and these below the levels of `above`. With a `reference` the items of a region
     // move for themselves: reference[u] is the log share of u's region, and no edge leads from one region to another.

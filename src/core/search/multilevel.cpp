@@ -4,29 +4,15 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "assert.hpp"
-#include "invariants.hpp"
-
 namespace sepool {
 namespace {
 
-constexpr double kLeast = 1e-13;            // a fall of H smaller than this is rounding
-constexpr Edge kLargeRegion = 1 << 18;      // arcs and nodes from which on all threads work on a region together
 constexpr double kProgress = 1e-3;          // relative fall of H for which another round is worth its time
 constexpr double kKept = 0.02;              // change of the number of flat clusters where these are a level of the tree
 constexpr double kSettled = 1.2e-3;         // relative fall of H by moves across levels that leaves these as they are
 constexpr int kMostPolishes = 2;
 constexpr double kShareInside = 0.25;       // the same inside clusters
 constexpr double kShare = 0.8;              // the volumes of level l of k are bounded by V^((l / k)^kShare)
-constexpr double kTolerance = 0.02;         // rise accepted in shaking, for each unit of volume
-
-Parents iota(Node n) {
-    Parents values(n);
-    std::iota(values.begin(), values.end(), 0);
-    return values;
-}
-
-Node count_of(const Parents& label) { return label.empty() ? 0 : *std::max_element(label.begin(), label.end()) + 1; }
 
 void compose(Parents& label, const Parents& above) {
     for (Node& c : label) c = above[c];
@@ -37,25 +23,6 @@ Parents to_nodes(const std::vector<Parents>& chain) {
     Parents label = chain[0];
     for (std::size_t l = 1; l < chain.size(); ++l) compose(label, chain[l]);
     return label;
-}
-
-// The weights between members of one region alone; members are numbered anew.
-void extract(const Items& items, const Node* members, Node count, const Parents& region, const std::vector<Node>& place, ItemGraph& out) {
-    const Node own = region[members[0]];
-    out.volume.resize(count), out.inner.assign(items.inner ? count : 0, 0);
-    out.graph.indptr.assign(1, 0), out.graph.indices.clear(), out.graph.weights.clear();
-    for (Node i = 0; i < count; ++i) {
-        const Node u = members[i];
-        out.volume[i] = items.volume[u];
-        if (items.inner) out.inner[i] = items.inner[u];
-        for (Edge e = items.graph.indptr[u]; e < items.graph.indptr[u + 1]; ++e) {
-            const Node v = items.graph.indices[e];
-            if (region[v] != own) continue;
-            out.graph.indices.push_back(place[v]);
-            if (items.graph.weights) out.graph.weights.push_back(items.graph.weights[e]);
-        }
-        out.graph.indptr.push_back(static_cast<Edge>(out.graph.indices.size()));
-    }
 }
 
 }  // namespace
@@ -98,137 +65,6 @@ Node Multilevel::cluster_from_singles(const Items& items, Parents& label, double
     if (reference == 0) return cluster(items, label, items.size(), none, nullptr);
     const std::vector<double> references(items.size(), reference);
     return cluster(items, label, items.size(), none, &references);
-}
-
-// The clusters of a whole graph, found twice if it is small enough for a thorough search: the better ones.
-Node Multilevel::cluster_whole(const Items& items, Effort effort, Parents& label) {
-    Node count = cluster_from_singles(items, label, 0);
-    if (effort == Effort::quick || items.size() + items.graph.num_arcs() > kLargeRegion) return count;
-    const double before = mover_.cost();
-    search_regions(items, Parents(items.size(), 0), {0.0}, effort, nullptr,
-                   [&](Node, const Node*, const Parents& other, Node clusters, double cost) {
-                       if (cost < before) label = other, count = clusters;
-                   });
-    return count;
-}
-
-// Clusters every region for itself and calls use(region, members, labels, clusters, cost). Costs are relative to
-// the log shares `reference`. Small regions go to single threads, one after the other; all threads share the work on a large one.
-template <class Use>
-void Multilevel::search_regions(const Items& items, const Parents& region, const std::vector<double>& reference, Effort effort,
-                                const Parents* start, Use&& use) {
-    const auto count = static_cast<Node>(reference.size());
-    std::vector<Edge> begin;
-    std::vector<Node> members;
-    Contractor::sort_members(region, count, begin, members);
-    std::vector<Node> place(items.size());
-    std::vector<Edge> arcs(count, 0);
-    for (Node r = 0; r < count; ++r) {
-        for (Edge i = begin[r]; i < begin[r + 1]; ++i) {
-            const Node u = members[i];
-            place[u] = static_cast<Node>(i - begin[r]);
-            arcs[r] += 1 + items.graph.indptr[u + 1] - items.graph.indptr[u];
-        }
-    }
-    while (static_cast<int>(region_search_.size()) < team_->size()) region_search_.emplace_back(log_share_);
-    std::vector<Parents> labels(team_->size()), starts(team_->size());
-    Parents first_member(start ? count_of(*start) : 0, -1);  // of the clusters to start from, which lie in one region each
-    team_->share(count, 16, [&](std::int64_t first, std::int64_t last, int thread) {
-        RegionSearch& search = region_search_[thread];
-        for (Node r = static_cast<Node>(first); r < last; ++r) {
-            const Node size = static_cast<Node>(begin[r + 1] - begin[r]);
-            if (arcs[r] > kLargeRegion || size == 0) continue;
-            control_->check();
-            Random random(seed_ + static_cast<std::uint64_t>(r));
-            search.load(items, &members[begin[r]], size, region.data(), place.data(), reference[r]);
-            if (start) {
-                starts[thread].resize(size);
-                Node fewest = 0, &next = fewest;  // clusters by their first member
-                for (Node i = 0; i < size; ++i) {
-                    const Node c = (*start)[members[begin[r] + i]];
-                    if (first_member[c] < 0 || first_member[c] >= size || (*start)[members[begin[r] + first_member[c]]] != c)
-                        first_member[c] = i;
-                    starts[thread][i] = first_member[c];
-                }
-                (void)next;
-                search.start_from(starts[thread]);
-            } else {
-                search.start_from_singles();
-            }
-            search.settle(random);
-            if (effort == Effort::thorough) search.shake(kTolerance, random, *control_);
-            const Node clusters = search.store(labels[thread]);
-            use(r, &members[begin[r]], labels[thread], clusters, search.cost());
-        }
-    });
-    for (Node r = 0; r < count; ++r) {
-        if (arcs[r] <= kLargeRegion) continue;
-        const auto size = static_cast<Node>(begin[r + 1] - begin[r]);
-        ItemGraph inside;
-        extract(items, &members[begin[r]], size, region, place, inside);
-        const std::vector<double> references(size, reference[r]);
-        Parents label(size);
-        Chain none;
-        Node clusters = size;
-        if (start) {
-            clusters = 0;
-            for (Node i = 0; i < size; ++i) {
-                Node& number = first_member[(*start)[members[begin[r] + i]]];
-                if (number < 0) number = clusters++;
-                label[i] = number;
-            }
-        } else {
-            label = iota(size);
-        }
-        clusters = cluster(inside.view(), label, clusters, none, &references);
-        mover_.load(inside.view(), label, clusters, {}, references.data(), *team_);
-        use(r, &members[begin[r]], label, clusters, mover_.cost());
-    }
-}
-
-// Log shares of regions, or of volumes that are this power of theirs.
-std::vector<double> Multilevel::log_shares(const Items& items, const Parents& region, Node count, double power) const {
-    std::vector<Weight> volume(count, 0);
-    for (Node u = 0; u < items.size(); ++u) volume[region[u]] += items.volume[u];
-    std::vector<double> logs(count);
-    for (Node r = 0; r < count; ++r) {
-        logs[r] = log_share_(volume[r]);
-        if (power < 1 && volume[r] > 0) logs[r] += (power - 1) * fixed_log2(static_cast<double>(volume[r]));
-    }
-    return logs;
-}
-
-// Clusters inside regions, numbered by region.
-Node Multilevel::cluster_regions(const Items& items, const Parents& region, const std::vector<double>& reference, Effort effort,
-                                 const Parents* start, Parents& label) {
-    const auto count = static_cast<Node>(reference.size());
-    label.resize(items.size());
-    std::vector<Node> first(static_cast<std::size_t>(count) + 1, 0);
-    search_regions(items, region, reference, effort, start, [&](Node r, const Node* members, const Parents& inside, Node clusters, double) {
-        first[r + 1] = clusters;
-        for (std::size_t i = 0; i < inside.size(); ++i) label[members[i]] = inside[i];
-    });
-    for (Node r = 0; r < count; ++r) first[r + 1] += first[r];
-    for (Node u = 0; u < items.size(); ++u) label[u] += first[region[u]];
-    return first[count];
-}
-
-// Splits those clusters that cost less as the several clusters that form inside them.
-void Multilevel::split_regions(const Items& items, Parents& region, Node& count) {
-    Chain none;
-    mover_.load(items, region, count, none, nullptr, *team_);
-    Parents label(items.size(), 0);
-    std::vector<Node> parts(count, 1);
-    search_regions(items, region, std::vector<double>(count, 0), Effort::quick, nullptr,
-                   [&](Node r, const Node* members, const Parents& inside, Node clusters, double cost) {
-                       if (cost > mover_.cost_of(r) - kLeast * static_cast<double>(log_share_.total())) return;
-                       parts[r] = clusters;
-                       for (std::size_t i = 0; i < inside.size(); ++i) label[members[i]] = inside[i];
-                   });
-    std::vector<Node> first(static_cast<std::size_t>(count) + 1, 0);
-    for (Node r = 0; r < count; ++r) first[r + 1] = first[r] + parts[r];
-    for (Node u = 0; u < items.size(); ++u) region[u] = first[region[u]] + label[u];
-    count = first[count];
 }
 
 // Small clusters form inside the given ones; those of them that fit better elsewhere move, as do clusters that are better split.
@@ -383,71 +219,6 @@ void Multilevel::polish(const Items& items, Chain& chain) {
         contractor_.run(at, chain[l], count, false, next, *team_);
         std::swap(coarse, next);
         at = coarse.view();
-    }
-}
-
-double Multilevel::cost(const Items& items, const Chain& chain) {
-    mover_.load(items, chain[0], count_of(chain[0]), Chain(chain.begin() + 1, chain.end()), nullptr, *team_);
-    return mover_.cost();
-}
-
-// The chain as a tree, without clusters of a single child.
-void Multilevel::to_tree(const Items& items, const Chain& chain, Tree& tree) {
-    mover_.load(items, chain[0], count_of(chain[0]), Chain(chain.begin() + 1, chain.end()), nullptr, *team_);
-    Weight at_root = log_share_.total();  // twice the weight of the edges that have no other lowest common ancestor
-    for (Node u = 0; u < items.size(); ++u) at_root -= items.graph.loop(u);
-    tree.start({items.volume, items.volume + items.size()});
-    std::vector<Node> node = iota(items.size()), next, children;
-    for (std::size_t l = 0; l < chain.size(); ++l) {
-        const Node clusters = mover_.clusters(static_cast<int>(l));
-        children.assign(clusters, 0), next.assign(clusters, -1);
-        for (std::size_t i = 0; i < chain[l].size(); ++i) ++children[chain[l][i]];
-        for (std::size_t i = 0; i < chain[l].size(); ++i) {
-            const Node c = chain[l][i];
-            if (children[c] == 1) {
-                next[c] = node[i];
-                continue;
-            }
-            if (next[c] < 0) {
-                next[c] = tree.add();
-                tree.cut[next[c]] = mover_.cut(static_cast<int>(l), c);
-                at_root -= 2 * tree.cut[next[c]];
-            }
-            tree.parent[node[i]] = next[c];
-            tree.volume[next[c]] += tree.volume[node[i]];
-        }
-        node.swap(next);
-    }
-    tree.close();
-    if (tree.root() >= items.size()) tree.cut[tree.root()] += at_root / 2;
-    SEPOOL_ASSERT(is_sound(tree));
-}
-
-// The best choice of levels from a chain.
-void Multilevel::compress(const Items& items, int height, Chain& chain) {
-    Tree tree;
-    std::vector<char> keep;
-    to_tree(items, chain, tree);
-    compressor_.run(tree, height, keep, *control_);
-    // Clusters of a level: the kept nodes whose subtrees have that height, and chains of them below taller parents.
-    const Node n = tree.num_leaves, size = tree.size();
-    std::vector<Node> near(size), rise(size, 0);
-    for (Node t = size - 1; t >= 0; --t) near[t] = t == tree.root() ? -1 : keep[tree.parent[t]] ? tree.parent[t] : near[tree.parent[t]];
-    for (Node t = 0; t < size; ++t)
-        if ((t < n || keep[t]) && near[t] >= 0) rise[near[t]] = std::max(rise[near[t]], rise[t] + 1);
-    rise[tree.root()] = height;
-    std::vector<Node> here = iota(n), number(size);
-    chain.assign(height - 1, {});
-    for (int l = 1; l < height; ++l) {
-        std::fill(number.begin(), number.end(), -1);
-        std::vector<Node> up;
-        chain[l - 1].resize(here.size());
-        for (std::size_t i = 0; i < here.size(); ++i) {
-            const Node t = here[i], to = rise[near[t]] == l ? near[t] : t;
-            if (number[to] < 0) number[to] = static_cast<Node>(up.size()), up.push_back(to);
-            chain[l - 1][i] = number[to];
-        }
-        here.swap(up);
     }
 }
 
