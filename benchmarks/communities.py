@@ -5,6 +5,7 @@
 - knn:      weighted graphs of nearest neighbours, 10,000 and 100,000 nodes
 - planted:  hierarchies of three levels; the levels of a tree of height 5
 - heights:  `best` at heights 2 to 4, with one seed and the lowest of four
+- blocks:   `fast` with moves one after the other, and in blocks of several sizes
 - threads:  `best` with one and two threads, with and without reading an edge array
 - growth:   LFR graphs of 1 to 50 million edges, and memory at 100 million (--parts growth)
 
@@ -32,7 +33,7 @@ from results import Recorder, parser
 from score import entropy, fit_height
 from timing import Contender, measured, take_turns
 
-PARTS = ("lfr", "families", "knn", "planted", "heights", "threads", "growth")
+PARTS = ("lfr", "families", "knn", "planted", "heights", "blocks", "threads", "growth")
 METHODS = (BEST, FAST, PLM, PARALLEL_LEIDEN, LEIDEN, PLP, INFOMAP)
 SLOW = 3_000_000  # edges from which on Infomap and Leiden are left out
 COLUMNS = (64, 16, 4)  # clusters of the planted hierarchies
@@ -155,6 +156,27 @@ def tree_of(graph: Any, height: int, threads: int = 1) -> sepool.CodingTree:
     return sepool.coding_tree(graph, height, num_threads=threads)
 
 
+def part_blocks(quick: bool, out: Recorder) -> None:
+    """Moves of single items, and of blocks that are decided on together."""
+    from sepool import _core
+
+    size = 100_000 if quick else 1_000_000
+    graphs = [mix(lfr(size // 8, mu, 14), 15).graph for mu in (0.3, 0.6)]
+    graphs += [shuffled(make(size, 16), 17) for make in FAMILIES.values()]
+    for graph in graphs:
+        built = FAST.prepare(graph)
+        seconds, entropy = {}, {}
+        for block in (1, 64, 512, 2048, 0):
+            _core.set_block(block)
+            work = Contender("fast", partial(FAST.solve, built, 2))
+            take_turns([work], 3, budget=60)
+            name = f"blocks of {block}" if block else "default"
+            seconds[name], entropy[name] = work.seconds, work.result.entropy
+        out.add(
+            part="blocks", graph=graph.name, edges=graph.num_edges, seconds=seconds, entropy=entropy
+        )
+
+
 def part_threads(quick: bool, out: Recorder) -> None:
     """Two threads against one, also with reading; and the same tree from any number."""
     for n in (30_000,) if quick else (100_000, 1_000_000):
@@ -239,6 +261,7 @@ RUN: dict[str, Callable[[bool, Recorder], None]] = {
     "knn": part_knn,
     "planted": part_planted,
     "heights": part_heights,
+    "blocks": part_blocks,
     "threads": part_threads,
     "growth": part_growth,
 }

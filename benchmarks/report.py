@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+import page_communities
 import page_epoch
 import page_pyg
 import page_quality
@@ -13,6 +14,7 @@ from page import Section, verdict_table
 from results import HERE, QUICK, Row, load
 
 SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
+    "communities": page_communities.communities,
     "entropy": page_quality.entropy,
     "optimum": page_quality.optimum,
     "relabel": page_quality.relabel,

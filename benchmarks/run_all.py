@@ -9,7 +9,17 @@ from pathlib import Path
 
 from results import parser
 
-SCRIPTS = ("optimum", "relabel", "trees", "entropy", "speed", "scale", "pyg", "epoch")
+SCRIPTS = (
+    "communities",
+    "optimum",
+    "relabel",
+    "trees",
+    "entropy",
+    "speed",
+    "scale",
+    "pyg",
+    "epoch",
+)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Hashable
 from pathlib import Path
@@ -23,6 +24,7 @@ from sepool.viz.drawing import new_figure
 
 INK, SOFT = "#2b3038", "#9aa3ad"
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
+PROGRAMS = ("#0072b2", "#56b4e9", "#e69f00", "#d55e00", "#009e73", "#9aa3ad", "#cc79a7")
 # Two triangles joined by a bridge.
 BRIDGE = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
 PLACES = np.array([(0, 1), (0, -1), (1.3, 0), (3, 0), (4.3, 1), (4.3, -1)], dtype=float)
@@ -39,6 +41,7 @@ def main() -> None:
     viz.save_figure(viz.plot_dendrogram(tree), IMAGES / "dendrogram.png")
     draw_bits()
     draw_stages()
+    draw_communities()
     print(f"drew {len(list(IMAGES.iterdir()))} pictures into {IMAGES.relative_to(ROOT)}")
 
 
@@ -108,6 +111,40 @@ def draw_stages() -> None:
         axes.axis("off")
         axes.set_title(title, size=10, color=INK)
     viz.save_figure(figure, IMAGES / "stages.svg")
+
+
+def draw_communities() -> None:
+    """Agreement with planted communities by their mixing, and the time by the number of edges."""
+    file = json.loads((ROOT / "benchmarks" / "results" / "communities.json").read_text())
+    rows = [row for row in file["rows"] if row["part"] == "lfr"]
+    programs = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
+    figure = new_figure(9, 3.6)
+    quality, time = (
+        figure.add_axes((0.07, 0.16, 0.36, 0.74)),
+        figure.add_axes((0.53, 0.16, 0.3, 0.74)),
+    )
+    for program, colour in zip(programs, PROGRAMS, strict=False):
+        ours = program in ("best", "fast")
+        style = {"color": colour, "lw": 2.2 if ours else 1.2, "marker": "o", "ms": 4 if ours else 3}
+        by_mixing = [
+            (row["mixing"], row["nmi"][program]) for row in rows if row["nodes"] == 100_000
+        ]
+        quality.plot(*zip(*sorted(by_mixing), strict=True), **style)
+        by_size = [
+            (row["edges"], row["seconds"][program])
+            for row in rows
+            if row["mixing"] == 0.3 and program in row["seconds"]
+        ]
+        name = f"sepool {program}" if ours else program
+        time.plot(*zip(*sorted(by_size), strict=True), label=name, **style)
+    quality.set(xlabel="mixing", ylabel="NMI with the planted communities")
+    quality.set_title("LFR, 100,000 nodes", size=10, color=INK)
+    time.set(xscale="log", yscale="log", xlabel="edges", ylabel="seconds, one thread")
+    time.set_title("LFR, mixing 0.3", size=10, color=INK)
+    time.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=8)
+    for axes in (quality, time):
+        axes.spines[["top", "right"]].set_visible(False)
+    viz.save_figure(figure, IMAGES / "communities.png")
 
 
 def leaves(tree: nx.DiGraph, node: Hashable) -> list[int]:

@@ -11,7 +11,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import page_communities
 import page_epoch
 import page_quality
 import page_speed
 import report as bench_report
-from page import Section, grouped, percent, table
+from page import Section, count, grouped, percent, seconds, table
 from results import load
 from sepool_experiments import tables
 from sepool_experiments.protocols.catalog import PROTOCOLS
@@ -32,6 +33,7 @@ from sepool_experiments.report import report
 from sepool_experiments.results.rows import Rows
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+PARTS = ("lfr", "families", "knn", "planted", "heights", "blocks", "threads", "growth")
 RULE = "customary"  # how a configuration is chosen
 
 
@@ -66,12 +68,12 @@ def optimum() -> str:
     lines = []
     for (height,), group in grouped(sorted(gaps, key=lambda row: row["height"]), "height"):
         by_method = {m: [row for row in group if row["method"] == m] for m in methods}
-        count = sum(row["graphs"] for row in by_method["best"])
+        graphs = sum(row["graphs"] for row in by_method["best"])
         means = {
-            m: sum(row["graphs"] * row["mean_gap"] for row in rows) / count
+            m: sum(row["graphs"] * row["mean_gap"] for row in rows) / graphs
             for m, rows in by_method.items()
         }
-        lines.append([f"height {height}", f"{count:,}", *(percent(means[m]) for m in methods)])
+        lines.append([f"height {height}", f"{graphs:,}", *(percent(means[m]) for m in methods)])
     text = table(["mean gap to the optimum", "graphs", *methods], lines)
     return f"{text}\n\n{origin('optimum')}"
 
@@ -170,6 +172,30 @@ def entropy() -> str:
     return f"{text}\n\n{origin('entropy')}"
 
 
+def communities(part: str) -> str:
+    """The tables of one part of the benchmark on communities."""
+    of_part = [row for row in measured()["communities"]["rows"] if row["part"] == part]
+    text = "\n\n".join(page_communities.communities(of_part).tables)
+    return f"{text}\n\n{origin('communities', part)}"
+
+
+def large_lfr() -> str:
+    """Time and agreement of the programs on the largest LFR graph, a line each."""
+    lfr = [row for row in measured()["communities"]["rows"] if row["part"] == "lfr"]
+    row = max(lfr, key=lambda row: (row["edges"], -row["mixing"]))
+    lines = [
+        [
+            name,
+            seconds(row["seconds"][name]),
+            f"{row['nmi'][name]:.3f}",
+            f"{row['entropy'][name]:.4f}",
+        ]
+        for name in row["seconds"]
+    ]
+    head = [f"{row['graph']}, {count(row['edges'])} edges", "time", "NMI", "entropy"]
+    return f"{table(head, lines)}\n\n{origin('communities', 'lfr')}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "table1": lambda: accuracy("table1"),
     "table2": lambda: accuracy("table2"),
@@ -181,6 +207,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "entropy": entropy,
     "optimum": optimum,
     "tgp": lambda: bench("speed", page_speed.speed, "small"),
+    **{f"communities-{part}": partial(communities, part) for part in PARTS},
+    "large-lfr": large_lfr,
     "large": lambda: bench("speed", page_speed.speed, "large"),
     "lockstep": lambda: bench("lockstep", page_epoch.lockstep, most=1),
     "targets": targets,
