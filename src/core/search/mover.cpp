@@ -228,7 +228,7 @@ void Mover::make_move(Node u, Node first, Node size) {
 }
 
 template <bool Weighted, bool Shared>
-void Mover::rounds(Team& team, const Control& control) {
+void Mover::rounds(std::int64_t few, Team& team, const Control& control) {
     const Node n = items_.size(), block = block_size();
     std::atomic<int> stop{0};
     std::vector<std::atomic<char>> any(2 * static_cast<std::size_t>(team.size()));  // moves in a block, for even and odd blocks
@@ -287,7 +287,7 @@ void Mover::rounds(Team& team, const Control& control) {
             std::int64_t moved = 0;
             for (int t = 0; t < threads; ++t) moved += scratch_[t].moves;
             barrier();
-            if (moved - total <= n / kFewMoves) return;
+            if (moved - total <= few) return;
             total = moved;
         }
     };
@@ -296,12 +296,13 @@ void Mover::rounds(Team& team, const Control& control) {
     control.check();
 }
 
-void Mover::settle(Team& team, const Control& control) {
+void Mover::settle(Until until, Team& team, const Control& control) {
     const bool weighted = items_.graph.weights != nullptr, shared = team.size() > 1 && items_.graph.num_arcs() >= kSharedArcs;
-    if (weighted && shared) rounds<true, true>(team, control);
-    else if (weighted) rounds<true, false>(team, control);
-    else if (shared) rounds<false, true>(team, control);
-    else rounds<false, false>(team, control);
+    const std::int64_t few = until == Until::few_move ? items_.size() / kFewMoves : 0;
+    if (weighted && shared) rounds<true, true>(few, team, control);
+    else if (weighted) rounds<true, false>(few, team, control);
+    else if (shared) rounds<false, true>(few, team, control);
+    else rounds<false, false>(few, team, control);
 }
 
 Node Mover::store(Parents& label, std::vector<Parents>& above) const {

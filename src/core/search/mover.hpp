@@ -35,8 +35,9 @@ public:
     // move for themselves: reference[u] is the log share of u's region, and no edge leads from one region to another.
     void load(const Items& items, const Parents& label, Node count, const std::vector<Parents>& above, const double* reference, Team& team);
 
-    // Moves items until few move in a round. `cancel` ends it early.
-    void settle(Team& team, const Control& control);
+    // Moves items until few move in a round, or none.
+    enum class Until { few_move, none_moves };
+    void settle(Until until, Team& team, const Control& control);
 
     // Sum over the clusters of all levels of cut times log share: H but for a constant and the factor 2 / V.
     double cost() const;
@@ -77,7 +78,7 @@ private:
     void make_move(Node u, Node first, Node size);
     void add_edge_to_lowest(Node a, Node b, Weight weight, bool shared);
     template <bool Weighted, bool Shared>
-    void rounds(Team& team, const Control& control);
+    void rounds(std::int64_t few, Team& team, const Control& control);
 
     const LogShares& log_share_;
     Items items_;

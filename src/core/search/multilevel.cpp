@@ -28,8 +28,8 @@ Parents to_nodes(const std::vector<Parents>& chain) {
 }  // namespace
 
 // Moves the loaded items and writes their clusters. Returns how many there are.
-Node Multilevel::settle_loaded(Parents& label, Chain& above) {
-    mover_.settle(*team_, *control_);
+Node Multilevel::settle_loaded(Mover::Until until, Parents& label, Chain& above) {
+    mover_.settle(until, *team_, *control_);
     return mover_.store(label, above);
 }
 
@@ -41,7 +41,7 @@ Node Multilevel::cluster(const Items& items, Parents& label, Node count, Chain& 
 }
 
 Node Multilevel::cluster_loaded(const Items& items, Parents& label, Chain& above, const std::vector<double>* reference) {
-    const Node count = settle_loaded(label, above);
+    const Node count = settle_loaded(Mover::Until::few_move, label, above);
     if (count == items.size() || count < 2) return count;
     ItemGraph coarse;
     contractor_.run(items, label, count, true, coarse, *team_);
@@ -56,7 +56,7 @@ Node Multilevel::cluster_loaded(const Items& items, Parents& label, Chain& above
     if (fewer == count) return count;
     compose(label, up);
     mover_.load(items, label, fewer, above, reference ? reference->data() : nullptr, *team_);
-    return settle_loaded(label, above);
+    return settle_loaded(Mover::Until::none_moves, label, above);
 }
 
 Node Multilevel::cluster_from_singles(const Items& items, Parents& label, double reference) {
@@ -84,7 +84,7 @@ Node Multilevel::cycle(const Items& items, Parents& label, Node count) {
     for (Node u = 0; u < items.size(); ++u) label[u] = up[inside[u]];
     coarse = ItemGraph();
     mover_.load(items, label, count, none, nullptr, *team_);
-    return settle_loaded(label, none);
+    return settle_loaded(Mover::Until::none_moves, label, none);
 }
 
 // Levels inside the given clusters, from the lowest up: the last one of the chain is that of the clusters.
@@ -183,7 +183,7 @@ double Multilevel::sweep(const Items& items, Chain& chain, bool unions) {
         Node count = count_of(chain[l]);
         mover_.load(at, chain[l], count, above, nullptr, *team_);
         change -= mover_.cost();
-        count = unions ? cluster_loaded(at, chain[l], above, nullptr) : settle_loaded(chain[l], above);
+        count = unions ? cluster_loaded(at, chain[l], above, nullptr) : settle_loaded(Mover::Until::none_moves, chain[l], above);
         change += mover_.cost();
         std::move(above.begin(), above.end(), chain.begin() + static_cast<std::ptrdiff_t>(l) + 1);
         if (l + 1 == chain.size()) break;

@@ -20,7 +20,7 @@ public:
 private:
     using Chain = std::vector<Parents>;  // clusters of the nodes, clusters of these, and so on
 
-    Node settle_loaded(Parents& label, Chain& above);
+    Node settle_loaded(Mover::Until until, Parents& label, Chain& above);
     Node cluster_loaded(const Items& items, Parents& label, Chain& above, const std::vector<double>* reference);
     Node cluster(const Items& items, Parents& label, Node count, Chain& above, const std::vector<double>* reference);
     Node cluster_from_singles(const Items& items, Parents& label, double reference);
