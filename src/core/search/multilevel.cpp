@@ -25,6 +25,17 @@ Parents to_nodes(const std::vector<Parents>& chain) {
     return label;
 }
 
+// True if both labellings have the same clusters; writes the labels `to` of the clusters of `from`.
+bool renames(const Parents& from, const Parents& to, Parents& label) {
+    label.assign(count_of(from), -1);
+    for (std::size_t u = 0; u < from.size(); ++u) {
+        Node& c = label[from[u]];
+        if (c >= 0 && c != to[u]) return false;
+        c = to[u];
+    }
+    return count_of(to) == count_of(from);
+}
+
 }  // namespace
 
 // Moves the loaded items and writes their clusters. Returns how many there are.
@@ -144,11 +155,10 @@ void Multilevel::build_chain(const Items& items, int height, const Parents& flat
     Parents label = chain[0];
     for (int below = 1; below < height - 2; ++below) {
         compose(label, chain[below]);
-        if (count_of(label) != count_of(flat)) continue;
+        Parents above;  // numbers of the flat clusters in the chain
+        if (!renames(flat, label, above)) continue;
         Chain fitting;
         build_below(items, below, flat, effort, fitting);
-        Parents above(count_of(flat));  // numbers of the flat clusters in the chain
-        for (Node u = 0; u < items.size(); ++u) above[flat[u]] = label[u];
         compose(fitting.back(), above);
         std::move(fitting.begin(), fitting.end(), chain.begin());
         return;

@@ -26,6 +26,7 @@ void Multilevel::to_tree(const Items& items, const Chain& chain, Tree& tree) {
         for (std::size_t i = 0; i < chain[l].size(); ++i) ++children[chain[l][i]];
         for (std::size_t i = 0; i < chain[l].size(); ++i) {
             const Node c = chain[l][i];
+            SEPOOL_ASSERT(node[i] >= 0);  // no cluster is empty
             if (children[c] == 1) {
                 next[c] = node[i];
                 continue;
