@@ -6,7 +6,9 @@
 - planted:  hierarchies of three levels; the levels of a tree of height 5
 - heights:  `best` at heights 2 to 4, with one seed and the lowest of four
 - blocks:   `fast` with moves one after the other, and in blocks of several sizes
-- threads:  `best` with one and two threads, with and without reading an edge array
+- threads:  `best` with one and two threads, with and without reading an edge array, and two
+            processes with one thread each at the same time
+- gve:      GVE-Leiden, a program of its own, on an LFR graph of 7.6 million edges (--gve PROGRAM)
 - growth:   LFR graphs of 1 to 50 million edges, and memory at 100 million (--parts growth)
 
 Every program runs with its defaults on one thread; Infomap with two levels and one trial. One's own
@@ -15,11 +17,18 @@ graph: `python benchmarks/communities.py --graph edges.txt`.
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -65,7 +74,7 @@ def compare(
     slow = (INFOMAP, LEIDEN) if large else ()
     methods = [m for m in available(METHODS) if m not in (*slow, *skip)]
     contenders = [Contender(m.name, partial(m.solve, m.prepare(graph), 2)) for m in methods]
-    take_turns(contenders, rounds, budget=60)
+    take_turns(contenders, rounds, budget=30)
     bits, agreement = {}, {}
     for method, contender in zip(methods, contenders, strict=True):
         levels = method.read(contender.result, graph)
@@ -140,7 +149,7 @@ def part_heights(quick: bool, out: Recorder) -> None:
         built = BEST.prepare(graph)
         for height in (2, 3, 4):
             one = Contender("best", partial(tree_of, built, height))
-            take_turns([one], 3 if quick else 5, budget=60)
+            take_turns([one], 3 if quick else 5, budget=30)
             lowest = sepool.coding_tree(built, height, trials=4, num_threads=1).entropy
             out.add(
                 part="heights",
@@ -169,7 +178,7 @@ def part_blocks(quick: bool, out: Recorder) -> None:
         for block in (1, 64, 512, 2048, 0):
             _core.set_block(block)
             work = Contender("fast", partial(FAST.solve, built, 2))
-            take_turns([work], 3, budget=60)
+            take_turns([work], 3, budget=30)
             name = f"blocks of {block}" if block else "default"
             seconds[name], entropy[name] = work.seconds, work.result.entropy
         out.add(
@@ -191,14 +200,77 @@ def part_threads(quick: bool, out: Recorder) -> None:
             take_turns(work, 3, budget=120)
             trees = [contender.result for contender in work]
             trees += [tree_of(built, height, threads) for threads in (3, 16)]
+            apart = median(side_by_side(partial(tree_of, built, height)) for _ in range(3))
             out.add(
                 part="threads",
                 graph=graph.name,
                 edges=graph.num_edges,
                 height=height,
                 **measured(work),
+                two_processes=apart,
                 same=all(tree == trees[0] for tree in trees),
             )
+
+
+def side_by_side(work: Callable[[], Any]) -> float:
+    """Returns the seconds of the slower of two processes that do the same work at the same time."""
+    fork = get_context("fork")
+    start, seconds = fork.Barrier(2), fork.SimpleQueue()
+
+    def run() -> None:
+        start.wait()
+        begin = perf_counter()
+        work()
+        seconds.put(perf_counter() - begin)
+
+    processes = [fork.Process(target=run) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return max(seconds.get() for _ in processes)
+
+
+def part_gve(quick: bool, out: Recorder, program: str) -> None:
+    """GVE-Leiden (github.com/puzzlef/leiden-communities-openmp), a program that reads files.
+
+    Its own clock counts, without reading; the runs of both take turns.
+    """
+    planted = mix(lfr(30_000 if quick else 1_000_000, 0.3, seed=18), seed=19)
+    built = BEST.prepare(planted.graph)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "graph.mtx")
+        write_matrix_market(planted.graph, path)
+        ours, theirs = Contender("best", partial(tree_of, built, 2)), []
+        for _ in range(3 if quick else 5):
+            ours.sample()
+            command = [program, str(path), "0", "0"]
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=True, env=environment
+            )
+            line = next(x for x in done.stdout.splitlines() if "leidenStaticOmp" in x)
+            theirs.append(float(line.split("{")[1].split("ms")[0]) / 1000)
+    out.add(
+        part="gve",
+        graph=planted.graph.name,
+        edges=planted.graph.num_edges,
+        seconds={"best": ours.seconds, "GVE-Leiden": median(theirs)},
+        rounds={"best": len(ours.samples), "GVE-Leiden": len(theirs)},
+    )
+
+
+def write_matrix_market(graph: Edges, path: Path) -> None:
+    """Writes an unweighted graph as a symmetric pattern, ids from 1."""
+    low, high = np.sort(graph.pairs, axis=1).T + 1
+    head = f"{graph.num_nodes} {graph.num_nodes} {graph.num_edges}"
+    np.savetxt(
+        path,
+        np.stack([high, low], axis=1),
+        fmt="%d",
+        header=f"%%MatrixMarket matrix coordinate pattern symmetric\n{head}",
+        comments="",
+    )
 
 
 def part_growth(quick: bool, out: Recorder) -> None:
@@ -227,12 +299,12 @@ def one(program: str, edges: int) -> None:
     clear_peak()
     base = rss() - pairs.nbytes
     if program == "PLM":
-        prepared = PLM.prepare(graph)
+        prepared = PLM.prepare(replace(graph, pairs=pairs.astype(np.int64)))
         contender = Contender(program, partial(PLM.solve, prepared, 2))
         contender.sample()
         found = PLM.read(contender.result, graph)[0]
     else:
-        contender = Contender(program, partial(tree_of, pairs, int(program[-1]), 2))
+        contender = Contender(program, partial(tree_of, pairs, int(program[-1])))
         contender.sample()
         found = contender.result.labels(contender.result.height - 1)
     peak = (peak_rss() - base) / len(pairs)
@@ -282,6 +354,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-1])
     options.add_argument("--graph", help="an edge list of one's own instead")
+    options.add_argument("--gve", help="the program of GVE-Leiden, to compare with it alone")
     options.add_argument("--one", help="one search of the part growth, for a process of its own")
     options.add_argument("--edges", type=int)
     arguments = options.parse_args()
@@ -289,6 +362,8 @@ def main() -> None:
         return own_graph(arguments.graph)
     if arguments.one:
         return one(arguments.one, arguments.edges)
+    if arguments.gve:
+        return part_gve(arguments.quick, Recorder(__file__, arguments.quick, ("gve",)), arguments.gve)
     out = Recorder(__file__, arguments.quick, arguments.parts)
     for part in arguments.parts:
         RUN[part](arguments.quick, out)

@@ -146,21 +146,30 @@ def power_law(
     return ((low**power + u * (high**power - low**power)) ** (1 / power)).astype(np.int64)
 
 
-def lfr(n: int, mixing: float, seed: int, mean: float = 15, highest: int = 50) -> Planted:
+def lfr(
+    n: int,
+    mixing: float,
+    seed: int,
+    mean: float = 15,
+    highest: int = 50,
+    small: int = 50,
+    large: int = 1000,
+) -> Planted:
     """LFR benchmark (Lancichinetti, Fortunato, Radicchi 2008) by two configuration models.
 
-    Degrees fall as k^-2 up to ``highest``, sizes of communities as s^-1 between 50 and 1,000. A
-    node has a share ``mixing`` of its edges to other communities. Repeated pairs, and pairs of the
+    Degrees fall as k^-2 up to ``highest``, sizes of communities as s^-1 between the given ones. A
+    node has a share ``mixing`` of its edges to other communities, rounded at random. Repeated pairs, and pairs of the
     second model inside a community, are dropped: a few per cent.
     """
     rng = np.random.default_rng(seed)
     low = next(k for k in range(1, highest) if power_law_mean(k, highest) >= mean)
     degree = power_law(rng, n, low, highest + 1, 2)
-    largest = min(1000, max(n // 4, 51))
-    sizes = power_law(rng, n // 50 + 2, 50, largest, 1)
+    largest = min(large, max(n // 4, small + 1))
+    sizes = power_law(rng, n // small + 2, small, largest, 1)
     sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
     community = np.repeat(np.arange(len(sizes)), sizes)[:n]
-    inside = rng.binomial(degree, 1 - mixing)
+    inside = np.floor((1 - mixing) * degree + rng.random(n)).astype(np.int64)
+    inside = np.minimum(inside, np.bincount(community)[community] - 1)
     ends = np.repeat(np.arange(n, dtype=np.int64), inside)
     ends = rng.permutation(ends)
     ends = ends[np.argsort(community[ends], kind="stable")]
@@ -171,6 +180,17 @@ def lfr(n: int, mixing: float, seed: int, mean: float = 15, highest: int = 50) -
     far = far[community[far[:, 0]] != community[far[:, 1]]]
     pairs = np.concatenate([near, far])
     return Planted(Edges(f"LFR, mixing {mixing:g}", n, simple_pairs(*pairs.T)), [community])
+
+
+def directed_lfr(n: int, mixing: float, seed: int, **options: int) -> Planted:
+    """LFR graph whose edges have random directions; a tenth of them leads both ways."""
+    planted = lfr(n, mixing, seed, **options)
+    rng = np.random.default_rng(seed + 1)
+    pairs = planted.graph.pairs
+    turned = np.where(rng.random((len(pairs), 1)) < 0.5, pairs, pairs[:, ::-1])
+    back = turned[rng.random(len(pairs)) < 0.1][:, ::-1]
+    arcs = np.concatenate([turned, back])
+    return Planted(Edges(f"directed LFR, mixing {mixing:g}", n, arcs), planted.levels)
 
 
 def power_law_mean(low: int, high: int) -> float:
