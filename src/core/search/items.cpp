@@ -37,19 +37,16 @@ void Contractor::run(const Items& items, const std::vector<Node>& label, Node co
     out.inner.assign(keep_inner ? count : 0, 0);
     out.graph.indptr.assign(static_cast<std::size_t>(count) + 1, 0);
     out.graph.loops.clear();
-    chunks_.assign((count + kClustersAChunk - 1) / kClustersAChunk, {});
-    rows_.resize(team.size());
-    for (Rows& rows : rows_) {
-        rows.indices.clear(), rows.weights.clear();
-        if (static_cast<Node>(rows.weight_to.size()) < count) rows.weight_to.assign(count, 0), rows.reached.resize(count);
-    }
-    // Every thread keeps the rows of its chunks; their places follow from all lengths.
+    std::vector<Rows> chunks((count + kClustersAChunk - 1) / kClustersAChunk);
+    scratch_.resize(team.size());
+    for (Scratch& s : scratch_)
+        if (static_cast<Node>(s.weight_to.size()) < count) s.weight_to.assign(count, 0), s.reached.resize(count);
+    // The places of a chunk's rows follow from all lengths; until then it keeps them, in no more memory than they need.
     team.share(count, kClustersAChunk, [&](std::int64_t first, std::int64_t last, int thread) {
-        Rows& rows = rows_[thread];
-        Chunk& chunk = chunks_[first / kClustersAChunk];
-        chunk.thread = thread, chunk.first = rows.indices.size();
-        Weight* const sum = rows.weight_to.data();
-        Node* const reached = rows.reached.data();
+        Rows& rows = scratch_[thread].rows;
+        rows.indices.clear(), rows.weights.clear();
+        Weight* const sum = scratch_[thread].weight_to.data();
+        Node* const reached = scratch_[thread].reached.data();
         for (Node c = static_cast<Node>(first); c < last; ++c) {
             std::size_t length = 0;
             Weight volume = 0, inside = 0, twice = 0;
@@ -76,17 +73,16 @@ void Contractor::run(const Items& items, const std::vector<Node>& label, Node co
             if (keep_inner) out.inner[c] = inside + twice / 2;
             out.graph.indptr[c + 1] = static_cast<Edge>(length);
         }
-        chunk.last = rows.indices.size();
+        chunks[first / kClustersAChunk] = rows;
     });
     for (Node c = 0; c < count; ++c) out.graph.indptr[c + 1] += out.graph.indptr[c];
     out.graph.indices.resize(out.graph.indptr[count]);
     out.graph.weights.resize(out.graph.indptr[count]);
-    team.share(static_cast<std::int64_t>(chunks_.size()), 1, [&](std::int64_t chunk, std::int64_t, int) {
-        const auto [thread, first, last] = chunks_[chunk];
-        const Rows& rows = rows_[thread];
+    team.share(static_cast<std::int64_t>(chunks.size()), 1, [&](std::int64_t chunk, std::int64_t, int) {
         const Edge at = out.graph.indptr[chunk * kClustersAChunk];
-        std::copy(rows.indices.begin() + first, rows.indices.begin() + last, out.graph.indices.begin() + at);
-        std::copy(rows.weights.begin() + first, rows.weights.begin() + last, out.graph.weights.begin() + at);
+        std::copy(chunks[chunk].indices.begin(), chunks[chunk].indices.end(), out.graph.indices.begin() + at);
+        std::copy(chunks[chunk].weights.begin(), chunks[chunk].weights.end(), out.graph.weights.begin() + at);
+        chunks[chunk] = {};
     });
 }
 

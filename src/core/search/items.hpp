@@ -55,20 +55,19 @@ public:
     static void sort_members(const std::vector<Node>& label, Node count, std::vector<Edge>& begin, std::vector<Node>& members);
 
 private:
-    struct Chunk {
-        int thread = 0;
-        std::size_t first = 0, last = 0;
-    };
-    struct Rows {  // of one thread
-        std::vector<Weight> weight_to;
-        std::vector<Node> reached, indices;
+    struct Rows {  // of some clusters
+        std::vector<Node> indices;
         std::vector<Weight> weights;
+    };
+    struct Scratch {  // of one thread
+        std::vector<Weight> weight_to;
+        std::vector<Node> reached;
+        Rows rows;
     };
 
     std::vector<Edge> begin_;
     std::vector<Node> members_;
-    std::vector<Chunk> chunks_;
-    std::vector<Rows> rows_;
+    std::vector<Scratch> scratch_;
 };
 
 }  // namespace sepool
