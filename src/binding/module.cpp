@@ -173,6 +173,38 @@ void check_height(int height) {
         fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", got " + std::to_string(height));
 }
 
+int threads_of(int asked) {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    return asked <= 0 ? cores : std::min(asked, cores);  // more would only wait
+}
+
+// Runs a search; where memory runs out, the error has the amount.
+template <class Work>
+void run_search(Control& control, Edge arcs, bool is_long, std::int64_t num_graphs, nb::object progress, Work&& search) {
+    const auto work = [&] {
+        try {
+            search();
+        } catch (const std::bad_alloc&) {
+            throw OutOfMemory("not enough memory for the search: a graph of " + std::to_string(arcs / 2) + " edges takes about " +
+                              std::to_string((arcs * kBytesAnArc >> 20) + 1) + " MiB besides its own arrays");
+        }
+    };
+    if (is_long) {
+        run_watched(control, num_graphs, progress, work);
+    } else {
+        nb::gil_scoped_release release;
+        work();
+    }
+}
+
+nb::tuple give_levels(Levels&& levels, std::int64_t num_graphs, int height) {
+    auto* owner = new std::vector<std::int64_t>(std::move(levels.count));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    Out<std::int64_t> table(owner->data(), {static_cast<std::size_t>(num_graphs), static_cast<std::size_t>(height) + 1}, capsule);
+    return nb::make_tuple(table, give(std::move(levels.parent)), give(std::move(levels.volume)), give(std::move(levels.boundary)),
+                          give(std::move(levels.entropy)));
+}
+
 nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
                 std::optional<In<Weight>> loops, int height, const std::string& method, std::uint64_t seed, int num_threads,
                 nb::object progress) {
@@ -181,8 +213,7 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     check_height(height);
     Options options;
     options.height = height, options.method = method_of(method), options.seed = seed;
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    num_threads = num_threads <= 0 ? cores : std::min(num_threads, cores);  // more would only wait
+    num_threads = threads_of(num_threads);
 
     Levels levels;
     Control control;
@@ -208,25 +239,9 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
         }
     };
     const Edge arcs = indptr.data()[indptr.shape(0) - 1];
-    const auto work = [&] {
-        try {
-            build();
-        } catch (const std::bad_alloc&) {
-            throw OutOfMemory("not enough memory for the search: a graph of " + std::to_string(arcs / 2) + " edges takes about " +
-                              std::to_string((arcs * kBytesAnArc >> 20) + 1) + " MiB besides its own arrays");
-        }
-    };
-    if (arcs * (options.method == Method::best ? kBestReads * height : 1) < kShortWork) {
-        nb::gil_scoped_release release;
-        work();
-    } else {
-        run_watched(control, num_graphs, progress, work);
-    }
-    auto* owner = new std::vector<std::int64_t>(std::move(levels.count));
-    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-    Out<std::int64_t> table(owner->data(), {static_cast<std::size_t>(num_graphs), static_cast<std::size_t>(height) + 1}, capsule);
-    return nb::make_tuple(table, give(std::move(levels.parent)), give(std::move(levels.volume)), give(std::move(levels.boundary)),
-                          give(std::move(levels.entropy)));
+    const bool is_long = arcs * (options.method == Method::best ? kBestReads * height : 1) >= kShortWork;
+    run_search(control, arcs, is_long, num_graphs, progress, build);
+    return give_levels(std::move(levels), num_graphs, height);
 }
 
 GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
@@ -235,6 +250,44 @@ GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, c
     const std::int64_t node_ptr[2] = {0, static_cast<std::int64_t>(indptr.shape(0)) - 1};
     const std::size_t shape[1] = {2};
     return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops).part(0, node_ptr[1]);
+}
+
+// `counts` and `parent` are those of a tree: the nodes of every level, and their parents, level after level, without the root.
+nb::tuple refine(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
+                 In<std::int64_t> counts, In<Node> parent, std::optional<In<std::int8_t>> active, std::optional<In<std::int8_t>> held,
+                 bool unions, std::uint64_t seed, int num_threads, nb::object progress) {
+    const GraphView view = single_view(indptr, indices, weights, loops);
+    const auto height = static_cast<int>(std::min<std::size_t>(counts.shape(0), kMaxHeight + 2)) - 1;
+    check_height(height);
+    if (height < 2 || counts.data()[0] != view.num_nodes || counts.data()[height] != 1) fail("counts must lead from the nodes to one root");
+    Start start;
+    start.unions = unions;
+    for (const auto& [source, target] : {std::pair{&active, &start.active}, std::pair{&held, &start.held}}) {
+        if (!*source) continue;
+        if ((*source)->shape(0) != static_cast<std::size_t>(view.num_nodes)) fail("active and held must have an entry for every node");
+        target->assign((*source)->data(), (*source)->data() + view.num_nodes);
+    }
+    std::size_t at = 0;
+    for (int l = 0; l + 1 < height; ++l) {
+        const std::int64_t count = counts.data()[l], above = counts.data()[l + 1];
+        if (above < 1 || above > count || at + static_cast<std::size_t>(count) > parent.shape(0))
+            fail("counts must not rise, and parent must have an entry for every node");
+        std::vector<Node> up(parent.data() + at, parent.data() + at + count);
+        std::vector<char> has_child(above, 0);
+        for (const Node p : up) {
+            if (p < 0 || p >= above) fail("parent " + std::to_string(p) + " is not on the next level");
+            has_child[p] = 1;
+        }
+        if (std::find(has_child.begin(), has_child.end(), 0) != has_child.end()) fail("every cluster must have a child");
+        start.parents.push_back(std::move(up));
+        at += count;
+    }
+    Levels levels;
+    Control control;
+    const Edge arcs = view.num_arcs();
+    run_search(control, arcs, arcs * height >= kShortWork, 1, progress,
+               [&] { levels = build_from(view, start, seed, threads_of(num_threads), control); });
+    return give_levels(std::move(levels), 1, height);
 }
 
 // The stages one by one, for tests and studies.
@@ -334,6 +387,9 @@ NB_MODULE(_core, m) {
     m.def("trees", &trees, nb::arg("node_ptr"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::kw_only(), nb::arg("height"), nb::arg("method"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
           "Coding trees of one or more graphs.");
+    m.def("refine", &refine, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(), nb::arg("counts"),
+          nb::arg("parent"), nb::kw_only(), nb::arg("active").none(), nb::arg("held").none(), nb::arg("unions"), nb::arg("seed"),
+          nb::arg("num_threads"), nb::arg("progress").none(), "The coding tree of one graph, from given levels.");
     m.def("merge_tree", &merge_stage, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::arg("linkage"), "Stage 1 alone: parent, volume and cut of every tree node, children before parents, the root last.");
     m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),

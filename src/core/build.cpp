@@ -21,6 +21,8 @@ GraphView forget_trivial(GraphView g) {
     return g;
 }
 
+int threads_for(const GraphView& graph, int num_threads) { return graph.num_arcs() < kSharedArcs ? 1 : num_threads; }
+
 }  // namespace
 
 void Builder::build(const GraphView& input, const Options& options, Levels& out, Control& control) {
@@ -35,12 +37,23 @@ void Builder::build(const GraphView& input, const Options& options, Levels& out,
     }
 }
 
+void Builder::improve(const GraphView& graph, const Start& start, std::uint64_t seed, Levels& out, Control& control) {
+    search_.improve(forget_trivial(graph), start, seed, out, control);
+}
+
+Levels build_from(const GraphView& graph, const Start& start, std::uint64_t seed, int num_threads, Control& control) {
+    Levels out;
+    Builder(threads_for(graph, num_threads)).improve(graph, start, seed, out, control);
+    control.done.fetch_add(1, std::memory_order_relaxed);
+    return out;
+}
+
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control) {
     if (num_graphs == 1) {
         std::vector<Levels> out(1);
-        const Edge arcs = graphs.part(node_ptr[0], node_ptr[1]).num_arcs();
-        Builder(arcs < kSharedArcs ? 1 : num_threads).build(graphs.part(node_ptr[0], node_ptr[1]), options, out[0], control);
+        const GraphView graph = graphs.part(node_ptr[0], node_ptr[1]);
+        Builder(threads_for(graph, num_threads)).build(graph, options, out[0], control);
         control.done.fetch_add(1, std::memory_order_relaxed);
         return out;
     }

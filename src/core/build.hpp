@@ -22,6 +22,9 @@ public:
     // Appends the tree of `graph` to `out`.
     void build(const GraphView& graph, const Options& options, Levels& out, Control& control);
 
+    // Appends the tree of `graph` that is reached from given levels.
+    void improve(const GraphView& graph, const Start& start, std::uint64_t seed, Levels& out, Control& control);
+
 private:
     Workspace work_;
     Search search_{work_};
@@ -31,5 +34,8 @@ private:
 // trees of consecutive graphs, in order, whatever the number of threads.
 std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* node_ptr, const GraphView& graphs, const Options& options,
                                 int num_threads, Control& control);
+
+// The tree of one graph, from given levels, by all threads.
+Levels build_from(const GraphView& graph, const Start& start, std::uint64_t seed, int num_threads, Control& control);
 
 }  // namespace sepool

@@ -44,6 +44,33 @@ def trees(
 ]:
     """The coding tree of every graph: counts, parent, volume, cut, entropy."""
 
+def refine(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    loops: NDArray[np.int64] | None,
+    counts: NDArray[np.int64],
+    parent: NDArray[np.int32],
+    *,
+    active: NDArray[np.int8] | None,
+    held: NDArray[np.int8] | None,
+    unions: bool,
+    seed: int,
+    num_threads: int,
+    progress: Callable[[float, str], None] | None,
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]:
+    """The coding tree of one graph, from given levels; counts and parent are those of a tree.
+
+    Without ``unions`` items move and no clusters unite. ``active`` are the nodes that may move at
+    first, None for all; ``held`` those that never move.
+    """
+
 def merge_tree(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -53,8 +80,8 @@ def merge_tree(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Stage 1 alone: parent, volume and cut; leaves first, children before parents, the root last.
 
-    The cut of a node is here the weight of the edges between its children. ``linkage`` is "gain",
-    "relative" or "rounds".
+    The cut of a node is here the weight of the edges between its children. ``linkage`` is "gain"
+    or "relative".
     """
 
 def compress(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import overload
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.graph.batch import GraphBatch
 from sepool.graph.edges import Names
+from sepool.graph.graph import Graph
+from sepool.levels import assignments_of
+from sepool.segments import pointers
 from sepool.tree import CodingTree
 
 
@@ -85,3 +89,80 @@ class TreeBatch(Sequence[CodingTree]):
 
     def __repr__(self) -> str:
         return f"TreeBatch(trees={len(self)}, height={self.height})"
+
+
+def build_batch(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
+    """Return the trees of a batch of graphs from the search of the core."""
+    from sepool import _core
+
+    out = _core.trees(
+        batch.node_ptr, batch.indptr, batch.indices, batch.weights, batch.loops, **options
+    )
+    return _tree_batch(out, batch.unit, batch.names)
+
+
+def build_one(graph: Graph, options: dict[str, Any]) -> CodingTree:
+    """Return the tree of one graph from the search of the core."""
+    batch = GraphBatch(
+        pointers([graph.num_nodes]),
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        graph.loops,
+        np.array([graph.unit]),
+        (graph.names,),
+    )
+    return replace(build_batch(batch, options)[0], graph=graph)
+
+
+def refine(
+    graph: Graph,
+    levels: Sequence[NDArray[np.integer[Any]]],
+    *,
+    unions: bool,
+    seed: int = 0,
+    num_threads: int = 0,
+    active: NDArray[np.int8] | None = None,
+    held: NDArray[np.int8] | None = None,
+    progress: Any = None,
+) -> CodingTree:
+    """Return the tree that moves lead to from nested labels, finest first.
+
+    Args:
+        graph: the graph.
+        levels: cluster of every node on each level below the root.
+        unions: let clusters unite; otherwise nodes and clusters only move.
+        seed: of the order of moves.
+        num_threads: number of threads, 0 for all cores.
+        active: 1 for nodes that may move at first, None for all.
+        held: 1 for nodes that stay in their clusters, without ``unions``.
+        progress: callback for the fraction done and the stage of the work.
+    """
+    from sepool import _core
+
+    parents = assignments_of(list(levels), graph.num_nodes)
+    out = _core.refine(
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        graph.loops,
+        np.array([*map(len, parents), 1], np.int64),
+        np.concatenate(parents).astype(np.int32),
+        active=active,
+        held=held,
+        unions=unions,
+        seed=seed,
+        num_threads=num_threads,
+        progress=progress,
+    )
+    tree = _tree_batch(out, np.array([graph.unit]), (graph.names,))[0]
+    return replace(tree, graph=graph)
+
+
+def _tree_batch(
+    arrays: tuple[Any, ...], unit: NDArray[np.float64], names: tuple[Names | None, ...] | None
+) -> TreeBatch:
+    counts, parent, volume, boundary, entropy = arrays
+    nodes = pointers(counts.sum(axis=1))[:-1]
+    starts = np.column_stack([nodes - np.arange(len(nodes)), nodes])  # roots have no parent
+    return TreeBatch(counts, parent, volume, boundary, entropy, unit, starts, names)

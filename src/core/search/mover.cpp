@@ -49,6 +49,7 @@ void Mover::load(const Items& items, const Parents& label, Node count, const std
             for (Node c = 0; c < static_cast<Node>(level_[l - 1].size()); ++c) level_[l - 1][c].parent = above[l - 1][c];
     }
     active_ = std::vector<std::atomic<char>>(n);
+    held_.clear();
     scratch_.resize(team.size());
     for (Scratch& s : scratch_) {
         s.weight_to.resize(levels_), s.reached.resize(levels_), s.log_with.resize(levels_), s.entry.resize(levels_);
@@ -81,6 +82,10 @@ void Mover::load(const Items& items, const Parents& label, Node count, const std
         for (Cluster& c : level) put(c.log, log_share_(get(c.volume)));
     if (reference_)
         for (Node u = 0; u < n; ++u) put(level_[0][label_[u]].log, log_share_(get(level_[0][label_[u]].volume)) - reference_[u]);
+}
+
+void Mover::wake(const std::vector<char>& items) {
+    for (std::size_t u = 0; u < items.size(); ++u) put(active_[u], items[u]);
 }
 
 // Adds an edge to the cut of the lowest cluster that holds both ends.
@@ -252,6 +257,7 @@ void Mover::rounds(std::int64_t few, Team& team, const Control& control) {
                 each([&](Node u) {
                     if (!get(active_[u])) return;
                     put(active_[u], char{0});
+                    if (!held_.empty() && held_[u]) return;
                     target_[u] = best_cluster<Weighted>(s, u);
                     moves = moves || target_[u] != label_[u];
                 });

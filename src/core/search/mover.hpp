@@ -19,6 +19,11 @@ inline Parents iota(Node n) {
     return values;
 }
 
+// Labels of the clusters above those of `label`.
+inline void compose(Parents& label, const Parents& above) {
+    for (Node& c : label) c = above[c];
+}
+
 inline Node count_of(const Parents& label) { return label.empty() ? 0 : *std::max_element(label.begin(), label.end()) + 1; }
 
 // Items below one or more levels of clusters. Blocks of items decide on their moves while nothing changes, then the moves are made
@@ -34,6 +39,12 @@ public:
     // Puts the items below clusters 0 .. count - 1 and these below the levels of `above`. With a `reference` the items of a region
     // move for themselves: reference[u] is the log share of u's region, and no edge leads from one region to another.
     void load(const Items& items, const Parents& label, Node count, const std::vector<Parents>& above, const double* reference, Team& team);
+
+    // Lets only these items move, and neighbours of those that have moved.
+    void wake(const std::vector<char>& items);
+
+    // Keeps these items in their clusters.
+    void hold(const std::vector<char>& items) { held_ = items; }
 
     // Moves items until few move in a round, or none.
     enum class Until { few_move, none_moves };
@@ -88,6 +99,7 @@ private:
     std::vector<std::vector<Cluster>> level_;  // level_[0]: the clusters of the items
     Parents label_, target_;
     std::vector<std::atomic<char>> active_;    // items that may gain by a move
+    std::vector<char> held_;                   // items that must not move; empty: none
     std::vector<Scratch> scratch_;
 };
 

@@ -10,13 +10,8 @@ namespace {
 constexpr double kProgress = 1e-3;          // relative fall of H for which another round is worth its time
 constexpr double kKept = 0.02;              // change of the number of flat clusters where these are a level of the tree
 constexpr double kSettled = 1.2e-3;         // relative fall of H by moves across levels that leaves these as they are
-constexpr int kMostPolishes = 2;
 constexpr double kShareInside = 0.25;       // the same inside clusters
 constexpr double kShare = 0.8;              // the volumes of level l of k are bounded by V^((l / k)^kShare)
-
-void compose(Parents& label, const Parents& above) {
-    for (Node& c : label) c = above[c];
-}
 
 // The clusters of the last level, by node.
 Parents to_nodes(const std::vector<Parents>& chain) {
@@ -182,61 +177,10 @@ void Multilevel::build_by_resolution(const Items& items, int height, Chain& chai
     }
 }
 
-// Lets items of every level move anywhere in the tree, from the lowest level up; with `unions` clusters of the level above unite,
-// too. Returns the change of the cost.
-double Multilevel::sweep(const Items& items, Chain& chain, bool unions) {
-    ItemGraph coarse, next;
-    Items at = items;
-    double change = 0;
-    for (std::size_t l = 0; l < chain.size(); ++l) {
-        Chain above(chain.begin() + static_cast<std::ptrdiff_t>(l) + 1, chain.end());
-        Node count = count_of(chain[l]);
-        mover_.load(at, chain[l], count, above, nullptr, *team_);
-        change -= mover_.cost();
-        count = unions ? cluster_loaded(at, chain[l], above, nullptr) : settle_loaded(Mover::Until::none_moves, chain[l], above);
-        change += mover_.cost();
-        std::move(above.begin(), above.end(), chain.begin() + static_cast<std::ptrdiff_t>(l) + 1);
-        if (l + 1 == chain.size()) break;
-        contractor_.run(at, chain[l], count, false, next, *team_);
-        std::swap(coarse, next);
-        at = coarse.view();
-    }
-    return change;
-}
-
-// Shakes the clusters of every level inside those of the next one; those of the last level inside regions that stand for one.
-void Multilevel::polish(const Items& items, Chain& chain) {
-    ItemGraph coarse, next;
-    Items at = items;
-    for (std::size_t l = 0; l < chain.size(); ++l) {
-        Node count = count_of(chain[l]);
-        const bool last = l + 1 == chain.size();
-        contractor_.run(at, chain[l], count, false, next, *team_);
-        Parents up, label;
-        if (last) cluster_from_singles(next.view(), up, 0);
-        else up = chain[l + 1];
-        Parents region(chain[l]);
-        compose(region, up);
-        const Node regions = count_of(up);
-        count = cluster_regions(at, region, last ? std::vector<double>(regions, 0) : log_shares(at, region, regions, 1), Effort::thorough,
-                                &chain[l], label);
-        if (!last) {
-            chain[l + 1].resize(count);
-            for (Node u = 0; u < at.size(); ++u) chain[l + 1][label[u]] = region[u];
-        }
-        chain[l] = std::move(label);
-        if (last) break;
-        contractor_.run(at, chain[l], count, false, next, *team_);
-        std::swap(coarse, next);
-        at = coarse.view();
-    }
-}
-
-// Levels around the flat clusters, and where these do not stay as they are another start; refined while that pays. `constant` is
-// what the cost lacks of H, times V / 2.
-void Multilevel::build_levels(const Items& items, int height, const Parents& flat, Node count, double constant, Chain& chain) {
+// Levels around the flat clusters, and where these do not stay as they are another start; refined while that pays.
+void Multilevel::build_levels(const Items& items, int height, const Parents& flat, Node count, Chain& chain) {
     build_chain(items, height, flat, Effort::thorough, chain);
-    double last = constant + cost(items, chain);
+    double last = constant_ + cost(items, chain);
     const double gain = sweep(items, chain, false);
     last += gain;
     const bool communities = std::any_of(chain.begin() + 1, chain.end(), [&](const Parents& label) {  // with clusters inside
@@ -248,38 +192,33 @@ void Multilevel::build_levels(const Items& items, int height, const Parents& fla
         Chain other;
         build_by_resolution(items, height, other);
         sweep(items, other, true);
-        const double now = constant + cost(items, other);
+        const double now = constant_ + cost(items, other);
         if (now < last) last = now, chain.swap(other);
     }
-    for (int i = 0; i < kMostPolishes; ++i) {
-        Chain before(chain);
-        polish(items, chain);
-        sweep(items, chain, true);
-        const double now = constant + cost(items, chain);
-        if (now >= last) chain.swap(before);
-        if (now >= last * (1 - kProgress)) return;
-        last = now;
-    }
+    refine_levels(items, last, chain);
+}
+
+Items Multilevel::prepare(const GraphView& graph, std::uint64_t seed, Team& team, Control& control) {
+    seed_ = seed, team_ = &team, control_ = &control;
+    volume_.resize(graph.num_nodes);
+    Weight total = 0;
+    for (Node u = 0; u < graph.num_nodes; ++u) total += volume_[u] = graph.degree(u) + graph.loop(u);
+    log_share_.reset(total);
+    constant_ = 0;
+    for (Node u = 0; u < graph.num_nodes; ++u) constant_ -= static_cast<double>(volume_[u] - graph.loop(u)) * log_share_(volume_[u]) / 2;
+    return {graph, volume_.data(), nullptr};
 }
 
 void Multilevel::run(const GraphView& graph, int height, std::uint64_t seed, Effort effort, Team& team, Tree& tree, Control& control) {
-    seed_ = seed, team_ = &team, control_ = &control;
-    std::vector<Weight> volume(graph.num_nodes);
-    Weight total = 0;
-    for (Node u = 0; u < graph.num_nodes; ++u) total += volume[u] = graph.degree(u) + graph.loop(u);
-    log_share_.reset(total);
-    const Items items{graph, volume.data(), nullptr};
-    double constant = 0;  // half of the sum of all nodes' terms: with the cost, H times V / 2
-    for (Node u = 0; u < graph.num_nodes; ++u) constant -= static_cast<double>(volume[u] - graph.loop(u)) * log_share_(volume[u]) / 2;
-
+    const Items items = prepare(graph, seed, team, control);
     control.enter("clustering", 0.2);
     Chain chain(1);
     Node count = cluster_from_singles(items, chain[0], 0);
-    for (double last = constant + mover_.cost(); effort == Effort::thorough && count > 1;) {
+    for (double last = constant_ + mover_.cost(); effort == Effort::thorough && count > 1;) {
         control.enter("refining", 0.4);
         Parents before(chain[0]);
         count = cycle(items, chain[0], count);
-        const double now = constant + mover_.cost();
+        const double now = constant_ + mover_.cost();
         if (now >= last) chain[0].swap(before);
         if (now >= last * (1 - kProgress / 2)) break;
         last = now;
@@ -288,7 +227,7 @@ void Multilevel::run(const GraphView& graph, int height, std::uint64_t seed, Eff
         control.enter("building levels", 0.6);
         const Parents flat(chain[0]);
         if (effort == Effort::thorough) {
-            build_levels(items, height, flat, count_of(flat), constant, chain);
+            build_levels(items, height, flat, count_of(flat), chain);
         } else {
             build_chain(items, height, flat, effort, chain);
         }

@@ -10,6 +10,13 @@
 
 namespace sepool {
 
+// Levels to begin a search with.
+struct Start {
+    std::vector<std::vector<Node>> parents;  // of the nodes, then of the clusters of every level but the last below the root
+    bool unions = true;                      // clusters may unite
+    std::vector<char> active, held;          // nodes that may move at first (empty: all), and that must not move
+};
+
 class Search {
 public:
     explicit Search(Workspace& work) : work_(work) {}
@@ -17,6 +24,9 @@ public:
     // Append the tree of `graph` to `out`. The seed orders the moves.
     void fast(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control);
     void best(const GraphView& graph, int height, std::uint64_t seed, Levels& out, Control& control);
+
+    // From given levels: labels of the nodes, then of the clusters of every level below the root.
+    void improve(const GraphView& graph, const Start& start, std::uint64_t seed, Levels& out, Control& control);
 
 private:
     GraphView relabelled(const GraphView& graph, int height, std::uint64_t seed, Control& control);
