@@ -112,6 +112,8 @@ def as_graph(
     weight: str | None = WEIGHT,
     self_loops: bool = False,
     symmetrise: bool = False,
+    directed: str | None = None,
+    teleport: float = 0.15,
 ) -> Graph:
     """Convert anything that lists edges to a `Graph`.
 
@@ -134,6 +136,9 @@ def as_graph(
             of any graph.
         self_loops: count self-loops in the degrees instead of dropping them.
         symmetrise: accept a directed graph and let every arc count as an undirected edge.
+        directed: "flow" reads arcs, from the first node of a row to the second, and weighs edges
+            by the flows of a random walk along them (see `sepool.graph.flow.undirected_flow`).
+        teleport: probability of a jump of that walk.
 
     Repeated edges add up.
 
@@ -147,9 +152,20 @@ def as_graph(
         >>> as_graph([(0, 1, 0.5)], num_nodes=3).degrees()
         array([0.5, 0.5, 0. ])
     """
+    if directed not in (None, "flow"):
+        raise ValueError(f"directed must be None or 'flow', got {directed!r}")
     if isinstance(graph, Graph):
         return graph
-    return build_graph(read_graph(graph, num_nodes, weight, symmetrise), self_loops)
+    if directed is None:
+        return build_graph(read_graph(graph, num_nodes, weight, symmetrise), self_loops)
+    from sepool.graph.flow import checked_teleport, undirected_flow
+
+    checked_teleport(teleport)
+    arcs = read_graph(graph, num_nodes, weight, symmetrise=True)
+    is_directed = getattr(graph, "is_directed", None)
+    if is_directed is not None and not is_directed():
+        arcs = both_ways(arcs)
+    return build_graph(undirected_flow(arcs, teleport), self_loops)
 
 
 def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
@@ -183,6 +199,15 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
     return edges._replace(w=None) if weight is None else edges
+
+
+def both_ways(edges: Edges) -> Edges:
+    """Return the edges of an undirected graph as arcs, two an edge."""
+    if edges.both:
+        return edges
+    w = None if edges.w is None else np.concatenate([edges.w, edges.w])
+    u, v = np.concatenate([edges.u, edges.v]), np.concatenate([edges.v, edges.u])
+    return edges._replace(u=u, v=v, w=w, both=True)
 
 
 def build_graph(edges: Edges, self_loops: bool) -> Graph:
