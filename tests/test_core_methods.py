@@ -44,7 +44,7 @@ def test_paper_is_algorithm_1(seed):
 
 def test_paper_is_algorithm_1_on_the_bridge(bridge):
     plain = PlainGraph(6, [(u, v, 1) for u, v in bridge])
-    assert paper_tree(plain, 2) == [first_nodes(coding_tree(bridge, method="paper").labels(1))]
+    assert paper_tree(plain, 2) == [first_nodes(coding_tree(bridge, 2, method="paper").labels(1))]
 
 
 @given(shapes.graphs(max_nodes=25), st.integers(1, 5))

@@ -120,14 +120,14 @@ def test_communities_names_equal_as_text_are_told_apart():
 
 @pytest.mark.parametrize("text", ["10 20\n20 30\n", "30 20 0.5\n10 20 1\n"])
 def test_communities_integers_of_a_file_stay_integers(write, text):
-    communities = sepool.coding_tree(write(text)).communities(1)
+    communities = sepool.coding_tree(write(text), height=2).communities(1)
     assert set().union(*communities) == {10, 20, 30}
 
 
 def test_communities_repeated_names_are_refused(bridge):
     graph = igraph.Graph(bridge)
     graph.vs["name"] = list("abcdea")
-    tree = sepool.coding_tree(graph)
+    tree = sepool.coding_tree(graph, height=2)
     with pytest.raises(ValueError, match="several nodes have the name 'a'; pass others as nodes"):
         tree.communities(1)
     assert tree.communities(1, "abcdef") == [set("abc"), set("def")]
@@ -135,12 +135,14 @@ def test_communities_repeated_names_are_refused(bridge):
 
 def test_communities_nodes_in_another_order_are_refused():
     graph = nx.Graph([(0, 2), (2, 1), (1, 0), (1, 3), (3, 4), (4, 5), (5, 3)])
-    of_rows = sepool.coding_tree(nx.to_scipy_sparse_array(graph))  # in the order of the graph
+    of_rows = sepool.coding_tree(
+        nx.to_scipy_sparse_array(graph), height=2
+    )  # in the order of the graph
     assert of_rows.communities(1, graph) == [{0, 1, 2}, {3, 4, 5}]
-    of_ids = sepool.coding_tree(np.array(graph.edges))  # in the order of numbers
+    of_ids = sepool.coding_tree(np.array(graph.edges), height=2)  # in the order of numbers
     with pytest.raises(ValueError, match="the tree is of another graph: where it has the node 1,"):
         of_ids.communities(1, graph)
-    named = sepool.coding_tree(nx.relabel_nodes(graph, dict(enumerate("abcdef"))))
+    named = sepool.coding_tree(nx.relabel_nodes(graph, dict(enumerate("abcdef"))), height=2)
     with pytest.raises(ValueError, match="these nodes in another order, 'a' first; leave them out"):
         named.communities(1, "abcdef")
 
@@ -172,3 +174,39 @@ def test_eq_compares_all_arrays_and_names(bridge, tree):
     wide = replace(tree, parent=tree.parent.astype(np.int64))
     assert tree == wide
     assert hash(tree) == hash(wide)
+
+
+def test_at_keeps_the_chosen_levels():
+    graph = nx.planted_partition_graph(8, 10, 0.6, 0.05, seed=1)
+    tree = sepool.coding_tree(graph, height=4)
+    for levels in ((1,), (3,), (1, 3), (3, 2, 3), (1, 2, 3)):
+        part = tree.at(*levels)
+        chosen = sorted(set(levels))
+        assert part.height == len(chosen) + 1
+        for low, high in enumerate(chosen, 1):
+            np.testing.assert_array_equal(part.labels(low), tree.labels(high))
+            np.testing.assert_array_equal(part.boundaries(low), tree.boundaries(high))
+        assert part.entropy == pytest.approx(sepool.structural_entropy(graph, part))
+    assert tree.at().counts == (80, 1)
+
+
+@pytest.mark.parametrize("level", [0, 2, -1])
+def test_at_refuses_levels_without_clusters(tree, level):
+    with pytest.raises(ValueError, match="level must be"):
+        tree.at(level + (level == 2) * tree.height)
+
+
+def test_cluster_names_are_members_of_largest_degree():
+    graph = nx.Graph(["ab", "ac", "ad", "bc", "xy", "xz", "xw", "yz"])
+    tree = CodingTree.from_levels(graph, [set("abcd"), set("xyzw")])
+    assert tree.cluster_names(1) == ["a, b, c", "x, y, z"]
+    assert tree.cluster_names(1, count=1) == ["a", "x"]
+    assert tree.cluster_names(1, count=9) == ["a, b, c, d", "x, y, z, w"]
+    assert tree.cluster_names(0, count=2) == list(graph)
+
+
+def test_level_with_is_the_level_nearest_to_a_number_of_clusters():
+    levels = [[0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 1, 1, 1, 1]]
+    tree = CodingTree.from_levels([(0, 1), (2, 3), (4, 5), (6, 7)], levels)
+    assert [tree.level_with(n) for n in (1, 2, 4, 5, 8, 100)] == [3, 2, 1, 1, 0, 0]
+    assert tree.top == 2

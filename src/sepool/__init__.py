@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sepool import viz as viz
     from sepool.build import coding_tree as coding_tree
     from sepool.build import coding_trees as coding_trees
+    from sepool.consensus import stability as stability
+    from sepool.depth.update import update as update
     from sepool.entropy import one_dimensional_entropy as one_dimensional_entropy
     from sepool.entropy import structural_entropy as structural_entropy
     from sepool.files.tree import TreeFormatError as TreeFormatError
@@ -45,7 +47,9 @@ _MODULES = {
     "coding_tree": "sepool.build",
     "coding_trees": "sepool.build",
     "one_dimensional_entropy": "sepool.entropy",
+    "stability": "sepool.consensus",
     "structural_entropy": "sepool.entropy",
+    "update": "sepool.depth.update",
     "AddCodingTree": "sepool.pyg.transform",
     "hierarchy": "sepool.pyg.hierarchy",
     "load_graphs": "sepool.pyg.dataset",

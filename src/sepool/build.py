@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from sepool.arguments import one_of, whole_number
-from sepool.graph.batch import GraphBatch, as_graph_batch
-from sepool.graph.graph import as_graph
-from sepool.segments import pointers
+from sepool.graph.batch import as_graph_batch
+from sepool.graph.graph import Graph, as_graph
+from sepool.levels import Labels, check_graph
 from sepool.tree import CodingTree
-from sepool.tree_batch import TreeBatch
+from sepool.tree_batch import TreeBatch, build_batch, build_one, refine
 
 METHODS = ("best", "fast", "paper")
 Progress = Callable[[float, str], None]  # the fraction done and the stage
@@ -20,11 +18,15 @@ Progress = Callable[[float, str], None]  # the fraction done and the stage
 
 def coding_tree(
     graph: Any,
-    height: int = 2,
+    height: int | None = None,
     *,
     method: str = "best",
     seed: int = 0,
     trials: int = 1,
+    init: CodingTree | Labels | None = None,
+    num_clusters: int | None = None,
+    min_size: int = 1,
+    fixed: Mapping[Hashable, Hashable] | None = None,
     num_threads: int | None = None,
     self_loops: bool = False,
     symmetrise: bool = False,
@@ -37,11 +39,19 @@ def coding_tree(
             ``Data``, an array of edges, the path of an edge list. Call `as_graph` first to name
             the weight attribute or the number of nodes, with ``self_loops`` and ``symmetrise``,
             which do not apply to a `Graph`.
-        height: level of the root; 2 gives one level of clusters, 3 clusters of clusters.
+        height: level of the root; 2 gives one level of clusters, 3 clusters of clusters. None
+            chooses the levels that the graph supports; a graph without structure has height 1.
         method: "best" has the lowest entropy, "fast" leaves the refinement out, "paper" is
             Algorithm 1 of the SEP paper to the letter.
         seed: of the search of "best"; another seed may give a tree of slightly other entropy.
         trials: number of seeds, from ``seed`` on; the tree of the lowest entropy is returned.
+        init: a tree or labels (as in `CodingTree.from_levels`) to start from, with the number of
+            levels of the result; nodes move and clusters unite where that lowers the entropy.
+        num_clusters: number of clusters on the coarsest level.
+        min_size: least number of nodes in a cluster; smaller ones are merged into a neighbour,
+            unless they are a component.
+        fixed: labels of some nodes; on the coarsest level, nodes of one label share a cluster and
+            nodes of two labels do not.
         num_threads: number of threads for a graph of 10,000 edges and more, all cores by default;
             the tree does not depend on it.
         self_loops: count self-loops in the degrees instead of dropping them.
@@ -49,7 +59,7 @@ def coding_tree(
         progress: callback for the fraction done and the stage of the work.
 
     Returns:
-        A tree whose leaves, all at depth ``height``, are the nodes of the graph.
+        A tree whose leaves, all at the same depth, are the nodes of the graph.
 
     Raises:
         TypeError: an argument is of the wrong type.
@@ -62,27 +72,79 @@ def coding_tree(
         array([0, 0, 0, 1, 1, 1], dtype=int32)
         >>> round(tree.entropy, 4)
         1.6995
+        >>> cliques = [(i, j) for i in range(40) for j in range(i) if i // 10 == j // 10]
+        >>> coding_tree([*cliques, (9, 10), (19, 20), (29, 30)])
+        CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.4157)
     """
-    options = core_options(height, method, seed, num_threads, progress)
+    options = core_options(1 if height is None else height, method, seed, num_threads, progress)
     trials = whole_number("trials", trials, 1, 2**31)
     whole = as_graph(graph, self_loops=self_loops, symmetrise=symmetrise)
-    batch = GraphBatch(
-        pointers([whole.num_nodes]),
-        whole.indptr,
-        whole.indices,
-        whole.weights,
-        whole.loops,
-        np.array([whole.unit]),
-        (whole.names,),
-    )
+    whole_number("min_size", min_size, 1)
+    if num_clusters is not None:
+        whole_number("num_clusters", num_clusters, 1)
+        if height == 1:
+            raise ValueError("num_clusters needs a level of clusters; height=1 has none")
+    if fixed is not None:
+        if init is not None or num_clusters is not None or min_size > 1:
+            raise ValueError("fixed cannot be combined with init, num_clusters or min_size")
+        if height == 1 and len(set(fixed.values())) > 1:
+            raise ValueError("fixed has several labels, but a tree of height 1 has no clusters")
+        from sepool.depth.fixed import tree_with_fixed
+
+        return tree_with_fixed(
+            whole, fixed, lambda part: _search(part, height, None, trials, options), options
+        )
+    tree = _search(whole, height, init, trials, options)
+    if num_clusters is None and min_size == 1:
+        return tree
+    from sepool.depth.count import with_min_size, with_num_clusters
+
+    if num_clusters is not None:
+        tree = with_num_clusters(whole, tree, num_clusters, height, options)
+    return tree if min_size == 1 else with_min_size(whole, tree, min_size)
+
+
+def _search(
+    graph: Graph,
+    height: int | None,
+    init: CodingTree | Labels | None,
+    trials: int,
+    options: dict[str, Any],
+) -> CodingTree:
+    """Return the tree of the lowest entropy, or of the depth that the graph supports."""
+    if init is not None:
+        return _tree_from(graph, init, height, options)
+    seeds = [(options["seed"] + trial) % 2**63 for trial in range(trials)]
+    if height is None:
+        from sepool.depth.pick import tree_of_supported_depth
+
+        return tree_of_supported_depth(graph, seeds, options)
     trees = (
-        _trees(
-            batch,
-            {**options, "seed": (options["seed"] + trial) % 2**63, **_part(options, trial, trials)},
-        )[0]
-        for trial in range(trials)
+        build_one(graph, {**options, "seed": seed, **_part(options, trial, trials)})
+        for trial, seed in enumerate(seeds)
     )
     return min(trees, key=lambda tree: tree.entropy)
+
+
+def _tree_from(
+    graph: Graph, init: CodingTree | Labels, height: int | None, options: dict[str, Any]
+) -> CodingTree:
+    """Return the tree that the search reaches from the levels of ``init``."""
+    start = init
+    if not isinstance(start, CodingTree):
+        start = CodingTree.from_levels(graph, start)
+    check_graph(start, graph)
+    if height is not None and height != start.height:
+        raise ValueError(
+            f"height={height}, but init has {start.height - 1} levels of clusters, a tree of "
+            f"height {start.height}; leave height out"
+        )
+    if start.height == 1:
+        return build_one(graph, options)
+    levels = [start.labels(level) for level in range(1, start.height)]
+    shared = {key: options[key] for key in ("seed", "num_threads", "progress")}
+    tree = refine(graph, levels, unions=True, **shared)
+    return tree if tree.entropy < start.entropy else start
 
 
 def _part(options: dict[str, Any], trial: int, trials: int) -> dict[str, Any]:
@@ -127,18 +189,7 @@ def coding_trees(
     """
     options = core_options(height, method, seed, num_threads, progress)
     batch = as_graph_batch(graphs, self_loops=self_loops, symmetrise=symmetrise)
-    return _trees(batch, options)
-
-
-def _trees(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
-    from sepool import _core
-
-    counts, parent, volume, boundary, entropy = _core.trees(
-        batch.node_ptr, batch.indptr, batch.indices, batch.weights, batch.loops, **options
-    )
-    nodes = pointers(counts.sum(axis=1))[:-1]
-    starts = np.column_stack([nodes - np.arange(len(nodes)), nodes])  # roots have no parent
-    return TreeBatch(counts, parent, volume, boundary, entropy, batch.unit, starts, batch.names)
+    return build_batch(batch, options)
 
 
 def core_options(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sepool.graph.edges import refuse_masked
-from sepool.graph.graph import Graph
+from sepool.graph.graph import Graph, as_graph
+from sepool.graph.readers import reader
 
 if TYPE_CHECKING:
     from sepool.tree import CodingTree
@@ -69,24 +71,36 @@ def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
     else:
         refuse_masked(level, "labels")
         return np.asarray(level)
-    names = range(graph.num_nodes) if graph.names is None else graph.names
-    index = {name: i for i, name in enumerate(names)}
-    if len(index) < graph.num_nodes:
-        raise ValueError("two nodes have the same name; give labels in the order of the nodes")
     out: list[Any] = [MISSING] * graph.num_nodes
-    for node, label in pairs:
-        i = index.get(node)
-        if i is None:
-            raise ValueError(
-                f"the labels have a node {node!r}, which is not in the graph; its nodes have names "
-                f"like {names[0]!r}"
-            )
+    for i, (node, label) in zip(
+        positions_of([node for node, _ in pairs], graph), pairs, strict=True
+    ):
         if out[i] is not MISSING:
             raise ValueError(f"node {node!r} has two labels, {out[i]!r} and {label!r}")
         out[i] = label
     if MISSING in out:
-        raise ValueError(f"node {names[out.index(MISSING)]!r} has no label")
+        raise ValueError(f"node {names_of(graph)[out.index(MISSING)]!r} has no label")
     return np.asarray(out)
+
+
+def names_of(graph: Graph) -> Sequence[Hashable]:
+    """Return the names of the nodes, 0, 1, 2, ... by default."""
+    return range(graph.num_nodes) if graph.names is None else graph.names
+
+
+def positions_of(nodes: Iterable[Hashable], graph: Graph) -> list[int]:
+    """Return the numbers of nodes by their names."""
+    names = names_of(graph)
+    index = {name: i for i, name in enumerate(names)}
+    if len(index) < graph.num_nodes:
+        raise ValueError("two nodes have the same name; give labels in the order of the nodes")
+    stray = next((node for node in nodes if node not in index), MISSING)
+    if stray is not MISSING:
+        raise ValueError(
+            f"the labels have a node {stray!r}, which is not in the graph; its nodes have names "
+            f"like {names[0]!r}"
+        )
+    return [index[node] for node in nodes]
 
 
 def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[np.int64]]:
@@ -154,6 +168,24 @@ def check_graph(tree: CodingTree, graph: Graph) -> None:
         raise ValueError(
             f"the tree is of another graph: where it has the node {name!r}, the graph has {other!r}"
         )
+
+
+def checked_names(tree: CodingTree, nodes: Iterable[Hashable]) -> list[Hashable]:
+    """Return the names of a tree's nodes; fail if they are not different, or in another order."""
+    names = list(nodes)
+    if len(names) != tree.num_nodes:
+        raise ValueError(f"the tree has {tree.num_nodes} nodes, got names for {len(names)}")
+    if tree.names and in_another_order(tree.names, names):
+        raise ValueError(
+            f"the tree has these nodes in another order, {tree.names[0]!r} first; leave them out "
+            "to have its own"
+        )
+    if reader(type(nodes)) and in_another_order(range(tree.num_nodes), names):
+        check_graph(tree, as_graph(nodes, symmetrise=True))
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"several nodes have the name {twice!r}; pass others as nodes")
+    return names
 
 
 def _same_names(names: Sequence[Hashable], others: Sequence[Hashable]) -> bool:

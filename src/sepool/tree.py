@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from sepool.arguments import whole_number
 from sepool.graph.edges import Names
-from sepool.graph.graph import as_graph
-from sepool.graph.readers import reader
+from sepool.graph.graph import Graph, as_graph
 from sepool.levels import (
     Labels,
     as_levels,
     assignments_of,
-    check_graph,
-    in_another_order,
+    checked_names,
     volumes_and_boundaries,
 )
 
 if TYPE_CHECKING:
+    from sepool.depth.significance import Significance
+    from sepool.depth.update import Matching
     from sepool.files.atomic import StrPath
 
 
@@ -42,6 +42,8 @@ class CodingTree:
         boundary: the weight of the edges that leave every node, flat.
         entropy: the structural entropy of the graph on this tree, in bits.
         names: the labels of the graph's nodes, or None for 0, 1, 2, ...
+        graph: the graph, where `sepool.coding_tree` or `from_levels` made the tree; it is neither
+            compared nor saved.
 
     Example:
         >>> import sepool
@@ -59,6 +61,7 @@ class CodingTree:
     boundary: NDArray[np.float64]
     entropy: float
     names: Names | None = None
+    graph: Graph | None = field(default=None, compare=False)
 
     @property
     def height(self) -> int:
@@ -73,6 +76,46 @@ class CodingTree:
     def num_clusters(self, level: int) -> int:
         """Return the number of tree nodes on a level."""
         return self.counts[self._level(level)]
+
+    @property
+    def top(self) -> int:
+        """Highest level of clusters below the root, 0 where there is none."""
+        return self.height - 1
+
+    def level_with(self, num_clusters: int) -> int:
+        """Return the level whose number of clusters is nearest to the given one.
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).level_with(2)
+            1
+        """
+        number = whole_number("num_clusters", num_clusters, 1)
+        return min(range(self.height + 1), key=lambda level: abs(self.counts[level] - number))
+
+    def at(self, *levels: int) -> CodingTree:
+        """Return the tree that has only these levels of clusters.
+
+        Example:
+            >>> tree = CodingTree.from_levels([(0, 1), (2, 3)], [[0, 0, 1, 2], [0, 0, 1, 1]])
+            >>> tree.at(2)
+            CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
+        """
+        for level in levels:
+            whole_number("level", level, 1, self.top)
+        chosen = [0, *sorted(set(levels)), self.height]
+        parents = []
+        for low, high in pairwise(chosen):
+            parents.append(np.arange(self.counts[low], dtype=np.int32))
+            for level in range(low + 1, high + 1):
+                parents[-1] = self.assignment(level)[parents[-1]]
+        tree = replace(
+            self,
+            counts=tuple(self.counts[level] for level in chosen),
+            parent=np.concatenate(parents),
+            volume=np.concatenate([self.volumes(level) for level in chosen]),
+            boundary=np.concatenate([self.boundaries(level) for level in chosen]),
+        )
+        return replace(tree, entropy=tree._sum_of_contributions())
 
     def assignment(self, level: int) -> NDArray[np.int32]:
         """Return the cluster on this level of every node on the level below, the paper's ``S``."""
@@ -108,6 +151,23 @@ class CodingTree:
         whole_number("cluster", cluster, 0, self.num_clusters(level) - 1)
         return np.flatnonzero(self.labels(level) == cluster)
 
+    def cluster_names(self, level: int, count: int = 3) -> list[str]:
+        """Return a name for every cluster: its members of the largest degree, at most ``count``.
+
+        Example:
+            >>> tree = CodingTree.from_levels(["ab", "ac", "de"], [0, 0, 0, 1, 1])
+            >>> tree.cluster_names(1, count=1)
+            ['a', 'd']
+        """
+        whole_number("count", count, 1)
+        labels, names = self.labels(level), self._names()
+        order = np.lexsort((np.arange(len(labels)), -self.volumes(0), labels))
+        first = np.searchsorted(labels[order], np.arange(self.num_clusters(level) + 1))
+        return [
+            ", ".join(str(names[i]) for i in order[start : min(start + count, end)])
+            for start, end in pairwise(first.tolist())
+        ]
+
     def communities(self, level: int, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
         """Return the clusters of this level as sets of nodes, the communities of networkx.
 
@@ -122,25 +182,13 @@ class CodingTree:
         Example:
             >>> import networkx as nx, sepool
             >>> graph = nx.Graph(["ab", "bc", "ca", "cd", "de", "ef", "fd"])
-            >>> communities = sepool.coding_tree(graph).communities(1)
+            >>> communities = sepool.coding_tree(graph, height=2).communities(1)
             >>> [sorted(community) for community in communities]
             [['a', 'b', 'c'], ['d', 'e', 'f']]
             >>> round(nx.community.modularity(graph, communities), 3)
             0.357
         """
-        labels = list(self._names() if nodes is None else nodes)
-        if len(labels) != self.num_nodes:
-            raise ValueError(f"the tree has {self.num_nodes} nodes, got names for {len(labels)}")
-        if self.names and in_another_order(self.names, labels):
-            raise ValueError(
-                f"the tree has these nodes in another order, {self.names[0]!r} first; leave them "
-                "out to have its own"
-            )
-        if reader(type(nodes)) and in_another_order(range(self.num_nodes), labels):
-            check_graph(self, as_graph(nodes, symmetrise=True))
-        if len(set(labels)) < len(labels):
-            twice = next(name for name, count in Counter(labels).items() if count > 1)
-            raise ValueError(f"several nodes have the name {twice!r}; pass others as nodes")
+        labels = checked_names(self, self._names() if nodes is None else nodes)
         communities: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
         for name, cluster in zip(labels, self.labels(level).tolist(), strict=True):
             communities[cluster].add(name)
@@ -203,8 +251,47 @@ class CodingTree:
             np.concatenate(boundaries),
             np.nan,
             graph.names,
+            graph,
         )
         return replace(tree, entropy=tree._sum_of_contributions())
+
+    def significance(
+        self, graph: Any = None, *, trials: int = 20, seed: int = 0, num_threads: int | None = None
+    ) -> Significance:
+        """Return the bits that levels and clusters save beyond chance, with standard errors.
+
+        Every split of a cluster is compared with rewired graphs of the same degrees, in which only
+        edges between the clusters at hand have been exchanged, and which are searched as hard.
+
+        Args:
+            graph: the graph, where the tree does not have it (after loading, or from a batch).
+            trials: number of rewired graphs, 2 or more.
+            seed: of the rewiring.
+            num_threads: number of threads, all cores by default.
+
+        Example:
+            >>> import sepool
+            >>> cliques = [(i, j) for i in range(27) for j in range(i) if i // 9 == j // 9]
+            >>> tree = sepool.coding_tree([*cliques, (0, 9), (9, 18)])
+            >>> print(tree.significance())
+            level  splits  significant  bits beyond chance
+                1       1            1    1.0493 +- 0.0107
+        """
+        from sepool.depth.significance import significance
+
+        whole_number("trials", trials, 2)
+        return significance(
+            self, self._graph(graph), trials=trials, seed=seed, num_threads=num_threads or 0
+        )
+
+    def matched(self, earlier: CodingTree) -> Matching:
+        """Return the cluster of an earlier tree that each cluster continues (see `sepool.update`).
+
+        Clusters are matched by the largest number of common nodes, level by level.
+        """
+        from sepool.depth.update import match
+
+        return match(self, earlier)
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` from parents to children, with nodes ``(level, index)``.
@@ -219,26 +306,18 @@ class CodingTree:
             >>> list(digraph.successors((1, 0)))
             [(0, 0), (0, 1)]
         """
-        from sepool.extras import needs
+        from sepool.graph.digraph import tree_digraph
 
-        with needs("", "to_networkx"):
-            import networkx as nx
-
-        digraph = nx.DiGraph()
-        for level in reversed(range(self.height + 1)):
-            columns = {
-                "volume": self.volumes(level).tolist(),
-                "boundary": self.boundaries(level).tolist(),
-                "entropy": self.contributions(level).tolist(),
+        columns = [
+            {
+                "volume": self.volumes(level),
+                "boundary": self.boundaries(level),
+                "entropy": self.contributions(level),
             }
-            for i, values in enumerate(zip(*columns.values(), strict=True)):
-                digraph.add_node((level, i), level=level, **dict(zip(columns, values, strict=True)))
-            if level < self.height:
-                up = enumerate(self.assignment(level + 1).tolist())
-                digraph.add_edges_from(((level + 1, p), (level, i)) for i, p in up)
-        for i, name in enumerate(self._names()):
-            digraph.nodes[0, i]["name"] = name
-        return digraph
+            for level in range(self.height + 1)
+        ]
+        parents = [self.assignment(level) for level in range(1, self.height + 1)]
+        return tree_digraph(columns, parents, self._names())
 
     def save(self, path: StrPath) -> None:
         """Write a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all.
@@ -290,6 +369,14 @@ class CodingTree:
             f"CodingTree(height={self.height}, nodes={self.num_nodes}, "
             f"clusters={list(self.counts)}, entropy={self.entropy:.4f})"
         )
+
+    def _graph(self, graph: Any) -> Graph:
+        """Return the graph of the tree, or the one given in its place."""
+        if graph is not None:
+            return as_graph(graph)
+        if self.graph is None:
+            raise ValueError("the tree does not have its graph; pass it as graph=")
+        return self.graph
 
     def _names(self) -> Sequence[Hashable]:
         return range(self.num_nodes) if self.names is None else self.names

@@ -27,7 +27,7 @@ def run(*args: str, code: int = 0):
 
 
 def test_tree_prints_summary(graph):
-    lines = run("tree", graph).output.splitlines()
+    lines = run("tree", graph, "--height", "2").output.splitlines()
     assert lines[0] == "graph.txt: 6 nodes, 7 edges"
     assert lines[1].startswith("height 2, method best, ")
     assert lines[2] == "entropy 1.6995 bits, 33.5% less than without clusters (2.5567)"
@@ -48,7 +48,7 @@ def test_tree_json_has_summary(graph):
 
 @pytest.mark.parametrize("name", ["tree.json", "tree.npz"])
 def test_tree_output_can_be_loaded(graph, name):
-    run("tree", graph, "-o", name)
+    run("tree", graph, "--height", "2", "-o", name)
     tree = sepool.CodingTree.load(name)
     assert tree.names == ("ann", "bob", "cat", "dan", "eve", "fay")
     assert tree.labels(1).tolist() == [0, 0, 0, 1, 1, 1]
@@ -177,3 +177,50 @@ def test_tree_that_fails_leaves_no_file(graph, monkeypatch, option, failure, cod
         patch.setattr(os, "fsync", fail)
         assert run("tree", graph, *option, code=code).output == message
     assert os.listdir() == ["graph.txt"]
+
+
+def test_tree_without_height_has_the_supported_levels(graph, tmp_path):
+    result = run("tree", graph)
+    assert "height 1, " in result.output
+    assert result.output.splitlines()[-1] == "no clusters"
+    cliques = [f"{9 * c + i} {9 * c + j}\n" for c in range(3) for i in range(9) for j in range(i)]
+    (tmp_path / "cliques.txt").write_text("".join(cliques) + "0 9\n9 18\n")
+    assert json.loads(run("tree", "cliques.txt", "--json").output)["height"] == 2
+
+
+def test_tree_has_as_many_clusters_as_asked_for(graph):
+    output = run("tree", graph, "--clusters", "3", "--height", "2", "--json").output
+    assert json.loads(output)["levels"][0]["clusters"] == 3
+    output = run("tree", graph, "--min-size", "4", "--height", "2", "--json").output
+    assert json.loads(output)["levels"][0]["smallest"] == 6
+
+
+@pytest.mark.parametrize("options", [(), ("--directed", "symmetrise"), ("--directed", "flow")])
+def test_tree_notes_edges_in_both_directions(graph, tmp_path, options):
+    (tmp_path / "arcs.txt").write_text("a b\nb a\nb c\nc a\n")
+    result = run("tree", "arcs.txt", *options)
+    note = "note: arcs.txt lists 1 edge in both directions"
+    assert (note in result.stderr) == (options == ())
+    assert "note" not in run("tree", graph, *options).stderr
+
+
+def test_tree_directed_flow_differs_from_the_symmetric_graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arcs.txt").write_text("a b\nb c\nc a\nc d\nd e\ne f\nf d\nf a\n")
+    entropies = {
+        options: json.loads(run("tree", "arcs.txt", "--height", "2", *options, "--json").output)
+        for options in ((), ("--directed", "flow"), ("--directed", "flow", "--teleport", "0.5"))
+    }
+    assert len({round(summary["entropy"], 9) for summary in entropies.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--directed", "arcs"), "--directed"),
+        (("--teleport", "1.5"), "teleport must be a probability"),
+        (("--clusters", "7", "--height", "2"), "num_clusters must be 1"),
+    ],
+)
+def test_tree_impossible_options_are_refused(graph, options, message):
+    assert message in run("tree", graph, *options, code=2).stderr

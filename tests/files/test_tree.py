@@ -53,7 +53,7 @@ def test_load_returns_what_was_saved(tmp_path_factory, suffix, data):
 def test_save_nodes_of_networkx_come_back(tmp_path, suffix):
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 3), 1)
     for nodes in (graph, nx.grid_2d_graph(2, 3), nx.Graph([(1, "1"), (np.int64(7), "None")])):
-        tree = sepool.coding_tree(nodes)
+        tree = sepool.coding_tree(nodes, height=2)
         tree.save(tmp_path / f"tree{suffix}")
         loaded = CodingTree.load(tmp_path / f"tree{suffix}")
         assert loaded == tree

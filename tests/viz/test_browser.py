@@ -290,7 +290,7 @@ def test_saved_picture_matches_the_screen(show: Show, novel: Any) -> None:
 
 
 def test_hostile_names_are_shown_as_text(show: Show, hostile_graph: sepool.Graph) -> None:
-    tree = sepool.coding_tree(hostile_graph)
+    tree = sepool.coding_tree(hostile_graph, height=2)
     names = hostile_graph.names
     assert names is not None
     page = show(tree, hostile_graph, title=names[0])

@@ -88,7 +88,7 @@ def test_explorer_page_contains_the_licence_of_bokeh() -> None:
 
 
 def test_explorer_page_with_hostile_names_keeps_them_as_data(hostile_graph: sepool.Graph) -> None:
-    tree = sepool.coding_tree(hostile_graph)
+    tree = sepool.coding_tree(hostile_graph, height=2)
     names = hostile_graph.names
     assert names is not None
     page = _Page(explorer_page(tree, hostile_graph, title=names[1]))

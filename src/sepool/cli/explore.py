@@ -35,13 +35,15 @@ def explore(
     graph: options.GraphFile,
     tree: TreeOption = None,
     output: Output = None,
-    height: options.Height = 3,
+    height: options.Height = None,
     method: options.Method = "best",
     seed: options.Seed = 0,
     trials: options.Trials = 1,
     threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
+    directed: options.Directed = None,
+    teleport: options.Teleport = 0.15,
     title: Title = None,
     open_: Open = True,
     as_json: options.Json = False,
@@ -60,7 +62,9 @@ def explore(
         if output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
-        search = Search(height, method, seed, unweighted, self_loops, trials, threads)
+        search = Search(
+            height, method, seed, unweighted, self_loops, trials, threads, directed, teleport
+        )
         if tree is None:
             result = search.run(graph)
             coding_tree, edges = result.tree, result.graph

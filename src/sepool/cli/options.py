@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from sepool.arguments import one_of
 from sepool.build import METHODS, coding_tree, core_options
 from sepool.files.atomic import StrPath
 from sepool.files.tree import SUFFIXES, TreeFormatError, read_tree
-from sepool.graph.graph import Graph, as_graph
+from sepool.graph.edges import Edges
+from sepool.graph.flow import checked_teleport
+from sepool.graph.graph import Graph, as_graph, build_graph, read_graph
 from sepool.progress import progress_bar
 from sepool.tree import CodingTree
 
@@ -28,7 +33,11 @@ GraphFile = Annotated[
     ),
 ]
 Height = Annotated[
-    int, typer.Option(help="Height of the tree: 2 for clusters, 3 for clusters of clusters, ...")
+    int | None,
+    typer.Option(
+        help="Height of the tree: 2 for clusters, 3 for clusters of clusters, ...; by default the "
+        "levels that the graph supports."
+    ),
 ]
 Method = Annotated[str, typer.Option(help=f"Search method: {', '.join(METHODS)}.")]
 Seed = Annotated[int, typer.Option(help="Random seed of the search.")]
@@ -39,9 +48,23 @@ Threads = Annotated[
     int | None,
     typer.Option(help="Number of threads, all cores by default; the tree is the same.", min=1),
 ]
+Directed = Annotated[
+    str | None,
+    typer.Option(
+        help="Read lines as arcs: 'flow' weighs edges by a random walk along the arcs, "
+        "'symmetrise' takes every arc for an undirected edge."
+    ),
+]
+Teleport = Annotated[float, typer.Option(help="Probability of a jump of that walk.")]
 Unweighted = Annotated[bool, typer.Option("--unweighted", help="Ignore edge weights.")]
 SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Count self-loops in degrees.")]
+Clusters = Annotated[
+    int | None, typer.Option(help="Number of clusters on the coarsest level.", min=1)
+]
+MinSize = Annotated[int, typer.Option(help="Least number of nodes in a cluster.", min=1)]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+DIRECTED = ("flow", "symmetrise")
 
 
 @dataclass(frozen=True)
@@ -60,23 +83,42 @@ class Search:
     Values that the core would refuse raise an error here, before a large file is read.
     """
 
-    height: int
+    height: int | None
     method: str
     seed: int
     unweighted: bool
     self_loops: bool
     trials: int = 1
     threads: int | None = None
+    directed: str | None = None
+    teleport: float = 0.15
+    clusters: int | None = None
+    min_size: int = 1
 
     def __post_init__(self) -> None:
-        core_options(self.height, self.method, self.seed, self.threads, None)
+        height = 1 if self.height is None else self.height
+        core_options(height, self.method, self.seed, self.threads, None)
+        one_of("--directed", self.directed or DIRECTED[0], DIRECTED)
+        checked_teleport(self.teleport)
 
     def read(self, path: str) -> Graph:
         """Return the graph in a file; errors name the file."""
         _reject_tree_file(path)
         weight = None if self.unweighted else "weight"
         try:
-            return as_graph(path, weight=weight, self_loops=self.self_loops)
+            if self.directed == "flow":
+                return as_graph(
+                    path,
+                    weight=weight,
+                    self_loops=self.self_loops,
+                    directed="flow",
+                    teleport=self.teleport,
+                )
+            edges = read_graph(path, None, weight, symmetrise=True)
+            graph = build_graph(edges, self.self_loops)
+            if self.directed is None:
+                _note_arcs(path, edges, graph)
+            return graph
         except ValueError as error:
             text = str(error)
             raise ValueError(text if text.startswith(f"{path}:") else f"{path}: {text}") from None
@@ -92,10 +134,27 @@ class Search:
                 method=self.method,
                 seed=self.seed,
                 trials=self.trials,
+                num_clusters=self.clusters,
+                min_size=self.min_size,
                 num_threads=self.threads,
                 progress=progress,
             )
             return SearchResult(tree, graph, time.perf_counter() - start)
+
+
+def _note_arcs(path: str, edges: Edges, graph: Graph) -> None:
+    """Say on stderr how many edges a file lists in both directions: it may be one of arcs."""
+    u, v = edges.u.astype(np.int64), edges.v.astype(np.int64)
+    if edges.both or np.count_nonzero(u != v) == graph.num_edges:
+        return
+    ahead, back = u * edges.num_nodes + v, v * edges.num_nodes + u
+    number = np.unique(ahead[(u < v) & np.isin(ahead, back)]).size
+    if number:
+        print(
+            f"note: {path} lists {counted(number, 'edge')} in both directions, whose weights add "
+            "up; for arcs choose --directed flow, or --directed symmetrise to hide this note",
+            file=sys.stderr,
+        )
 
 
 def reject_search_options(context: typer.Context, path: str, *, reads_graph: bool) -> None:
@@ -109,7 +168,7 @@ def reject_search_options(context: typer.Context, path: str, *, reads_graph: boo
         "seed",
         "trials",
         "threads",
-        *(() if reads_graph else ("unweighted", "self_loops")),
+        *(() if reads_graph else ("unweighted", "self_loops", "directed", "teleport")),
     ):
         origin = context.get_parameter_source(name)
         if origin is not None and origin.name == "COMMANDLINE":

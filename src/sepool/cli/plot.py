@@ -42,13 +42,15 @@ def plot(
     diagram: Diagram = "",
     output: Output = None,
     graph: GraphOption = None,
-    height: options.Height = 3,
+    height: options.Height = None,
     method: options.Method = "best",
     seed: options.Seed = 0,
     trials: options.Trials = 1,
     threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
+    directed: options.Directed = None,
+    teleport: options.Teleport = 0.15,
     level: Level = None,
     title: Title = None,
     as_json: options.Json = False,
@@ -67,7 +69,9 @@ def plot(
     inputs = (("the tree" if is_tree else "the graph", path), ("the graph", graph))
     check_files(inputs, [("-o", output)])
     check_picture(output)
-    search = Search(height, method, seed, unweighted, self_loops, trials, threads)
+    search = Search(
+        height, method, seed, unweighted, self_loops, trials, threads, directed, teleport
+    )
     if is_tree:
         reject_search_options(ctx, path, reads_graph=graph is not None)
         tree, drawn_graph = CodingTree.load(path), None if graph is None else search.read(graph)

@@ -25,20 +25,36 @@ Plot = Annotated[Path | None, typer.Option(help="Draw the clusters: .png, .svg."
 
 def tree(
     graph: options.GraphFile,
-    height: options.Height = 2,
+    height: options.Height = None,
     method: options.Method = "best",
     seed: options.Seed = 0,
     trials: options.Trials = 1,
     threads: options.Threads = None,
     unweighted: options.Unweighted = False,
     self_loops: options.SelfLoops = False,
+    directed: options.Directed = None,
+    teleport: options.Teleport = 0.15,
+    clusters: options.Clusters = None,
+    min_size: options.MinSize = 1,
     output: Output = None,
     labels: Labels = None,
     plot: Plot = None,
     as_json: options.Json = False,
 ) -> None:
     """Search the coding tree of a graph and print a summary."""
-    search = Search(height, method, seed, unweighted, self_loops, trials, threads)
+    search = Search(
+        height,
+        method,
+        seed,
+        unweighted,
+        self_loops,
+        trials,
+        threads,
+        directed,
+        teleport,
+        clusters,
+        min_size,
+    )
     outputs = {"-o": output, "--labels": labels, "--plot": plot}
     check_files([("the graph", graph)], outputs.items())
     if output is not None:
@@ -67,13 +83,13 @@ def _summary(name: str, search: Search, result: SearchResult) -> dict[str, Any]:
         "graph": name,
         "nodes": result.graph.num_nodes,
         "edges": result.graph.num_edges,
-        "height": search.height,
+        "height": result.tree.height,
         "method": search.method,
         "seed": search.seed,
         "seconds": round(result.seconds, 6),
         "entropy": result.tree.entropy,
         "one_dimensional_entropy": one_dimensional_entropy(result.graph),
-        "levels": [_level_summary(result.tree, level) for level in range(1, search.height)],
+        "levels": [_level_summary(result.tree, level) for level in range(1, result.tree.height)],
     }
 
 
@@ -104,6 +120,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
         for line in lines:
             cells = (text.rjust(width) for text, width in zip(line, widths, strict=True))
             print("  ".join(cells))
+    else:
+        print("no clusters")
     if files := summary["files"]:
         print(f"wrote {', '.join(files)}")
 

@@ -2,7 +2,7 @@
 
 >>> import sepool, sepool.viz
 >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
->>> tree = sepool.coding_tree(bridge)
+>>> tree = sepool.coding_tree(bridge, height=2)
 >>> sepool.viz.plot_dendrogram(tree).axes[0].get_title()
 '6 nodes, 2 clusters: 1.6995 bits'
 """

@@ -52,7 +52,7 @@ def plot_clusters(
     Example:
         >>> import sepool
         >>> bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
-        >>> figure = plot_clusters(sepool.coding_tree(bridge), bridge)
+        >>> figure = plot_clusters(sepool.coding_tree(bridge, height=2), bridge)
         >>> figure.axes[0].get_title()
         '6 nodes, 7 edges, 2 clusters: 1.6995 bits'
     """

@@ -44,7 +44,7 @@ def layout(tree: CodingTree, graph: Graph) -> Layout:
     Example:
         >>> import sepool
         >>> graph = sepool.as_graph([(0, 1), (2, 3)])
-        >>> disks = layout(sepool.coding_tree(graph), graph)
+        >>> disks = layout(sepool.coding_tree(graph, height=2), graph)
         >>> [len(centre) for centre in disks.centre]
         [4, 2, 1]
     """

@@ -1,0 +1,1 @@
+"""Depth of the hierarchy that a graph supports, and the significance of levels and clusters."""

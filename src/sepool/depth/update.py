@@ -1,0 +1,159 @@
+"""Trees of graphs that change, and the clusters that stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sepool.graph.graph import Graph, as_graph
+from sepool.segments import Ints
+from sepool.tree import CodingTree
+from sepool.tree_batch import refine
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Clusters of a tree and those of an earlier one that they continue.
+
+    Attributes:
+        earlier: for every level of clusters, finest first, the number of the earlier cluster that
+            shares most nodes with a cluster, each used once; -1 for a new cluster.
+        births: numbers of the new clusters, one array a level.
+        deaths: numbers of the earlier clusters without continuation, one array a level.
+    """
+
+    earlier: tuple[Ints, ...]
+    births: tuple[Ints, ...]
+    deaths: tuple[Ints, ...]
+
+
+def update(
+    tree: CodingTree, graph: Any, *, seed: int = 0, num_threads: int | None = None
+) -> CodingTree:
+    """Return the tree of a graph that has changed since ``tree`` was built.
+
+    Nodes are matched by name, or by number where they have none; new ones begin as clusters of
+    their own. Moves begin at the nodes whose edges have changed (at all nodes where the tree does
+    not have its graph, as after loading) and go on where they lower the entropy. The height stays;
+    `CodingTree.matched` gives the earlier cluster of every new one.
+
+    Args:
+        tree: tree of the graph before the change.
+        graph: the graph now, anything `sepool.as_graph` takes.
+        seed: of the order of moves.
+        num_threads: as in `sepool.coding_tree`.
+
+    Raises:
+        ValueError: no node of the graph is in the tree.
+
+    Example:
+        >>> import sepool
+        >>> edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+        >>> tree = sepool.coding_tree(edges, height=2)
+        >>> later = update(tree, [*edges, (5, 6), (6, 4), (6, 3)])
+        >>> later.labels(1)
+        array([0, 0, 0, 1, 1, 1, 1], dtype=int32)
+        >>> later.matched(tree).earlier
+        (array([0, 1]),)
+    """
+    whole = as_graph(graph)
+    before = _positions(tree.names, tree.num_nodes, whole)
+    if not np.any(before >= 0):
+        raise ValueError("the tree is of another graph: no node of the graph is in it")
+    if tree.height == 1:
+        return CodingTree.from_levels(whole, [])
+    new = np.flatnonzero(before < 0)
+    levels = []
+    for level in range(1, tree.height):
+        labels = tree.labels(level)[before].astype(np.int64)
+        labels[new] = tree.num_clusters(level) + np.arange(len(new))
+        levels.append(labels)
+    return refine(
+        whole,
+        levels,
+        unions=False,
+        seed=seed,
+        num_threads=num_threads or 0,
+        active=_changed(tree.graph, whole, before),
+    )
+
+
+def _positions(names: Any, num_nodes: int, graph: Graph) -> Ints:
+    """Return the number in the tree of every node of the graph, -1 for new ones."""
+    if names is None and graph.names is None:
+        numbers = np.arange(graph.num_nodes)
+        return np.where(numbers < num_nodes, numbers, -1)
+    index = {name: i for i, name in enumerate(names or range(num_nodes))}
+    nodes = range(graph.num_nodes) if graph.names is None else graph.names
+    return np.array([index.get(name, -1) for name in nodes], np.int64)
+
+
+def _changed(earlier: Graph | None, graph: Graph, before: Ints) -> NDArray[np.int8] | None:
+    """Return 1 for nodes with other edges than before; None without the earlier graph."""
+    if earlier is None:
+        return None
+    after = np.full(earlier.num_nodes, -1, np.int64)
+    after[before[before >= 0]] = np.flatnonzero(before >= 0)
+    old = _row_hashes(earlier, after)
+    changed: NDArray[np.bool_] = np.where(before >= 0, old[before], 0) != _row_hashes(graph, None)
+    return changed.astype(np.int8)
+
+
+def _row_hashes(graph: Graph, number: Ints | None) -> NDArray[np.uint64]:
+    """Return a hash of the neighbours of every node, under other numbers, and of the weights."""
+    ids = graph.indices if number is None else number[graph.indices]
+    with np.errstate(over="ignore"):
+        mixed = (ids.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        if graph.weights is not None:
+            mixed *= (graph.weights * graph.unit).view(np.uint64) | np.uint64(1)
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        total = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
+        rows: NDArray[np.uint64] = total[graph.indptr[1:]] - total[graph.indptr[:-1]]
+        return rows + np.uint64(1)
+
+
+def match(tree: CodingTree, earlier: CodingTree) -> Matching:
+    """Return the earlier cluster that every cluster of a tree continues."""
+    if tree.height != earlier.height:
+        raise ValueError(
+            f"the trees have heights {tree.height} and {earlier.height}; update keeps the height"
+        )
+    index = {name: i for i, name in enumerate(earlier.names or range(earlier.num_nodes))}
+    names = tree.names or range(tree.num_nodes)
+    before = np.array([index.get(name, -1) for name in names], np.int64)
+    rows = [
+        _match_level(tree.labels(level)[before >= 0], earlier.labels(level)[before[before >= 0]])
+        for level in range(1, tree.height)
+    ]
+    numbers_of = []
+    for level, pairs in enumerate(rows, 1):
+        numbers = np.full(tree.num_clusters(level), -1, np.int64)
+        numbers[pairs[0]] = pairs[1]
+        numbers_of.append(numbers)
+    return Matching(
+        tuple(numbers_of),
+        tuple(np.flatnonzero(numbers < 0) for numbers in numbers_of),
+        tuple(
+            np.setdiff1d(np.arange(earlier.num_clusters(level)), numbers)
+            for level, numbers in enumerate(numbers_of, 1)
+        ),
+    )
+
+
+def _match_level(labels: NDArray[Any], earlier: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return pairs of clusters, by the number of common nodes, each cluster in one pair."""
+    width = int(earlier.max()) + 1
+    keys, counts = np.unique(labels.astype(np.int64) * width + earlier, return_counts=True)
+    keys = keys[np.argsort(-counts, kind="stable")]
+    new, old = keys // width, keys % width
+    best = np.zeros(len(keys), np.bool_)
+    free_new = np.ones(int(new.max()) + 1, np.bool_)
+    free_old = np.ones(width, np.bool_)
+    for i, (a, b) in enumerate(zip(new.tolist(), old.tolist(), strict=True)):
+        if free_new[a] and free_old[b]:
+            best[i], free_new[a], free_old[b] = True, False, False
+    return new[best], old[best]
