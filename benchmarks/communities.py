@@ -363,7 +363,9 @@ def main() -> None:
     if arguments.one:
         return one(arguments.one, arguments.edges)
     if arguments.gve:
-        return part_gve(arguments.quick, Recorder(__file__, arguments.quick, ("gve",)), arguments.gve)
+        return part_gve(
+            arguments.quick, Recorder(__file__, arguments.quick, ("gve",)), arguments.gve
+        )
     out = Recorder(__file__, arguments.quick, arguments.parts)
     for part in arguments.parts:
         RUN[part](arguments.quick, out)

@@ -158,8 +158,8 @@ def lfr(
     """LFR benchmark (Lancichinetti, Fortunato, Radicchi 2008) by two configuration models.
 
     Degrees fall as k^-2 up to ``highest``, sizes of communities as s^-1 between the given ones. A
-    node has a share ``mixing`` of its edges to other communities, rounded at random. Repeated pairs, and pairs of the
-    second model inside a community, are dropped: a few per cent.
+    node has a share ``mixing`` of its edges to other communities, rounded at random. Repeated
+    pairs, and pairs of the second model inside a community, are dropped: a few per cent.
     """
     rng = np.random.default_rng(seed)
     low = next(k for k in range(1, highest) if power_law_mean(k, highest) >= mean)

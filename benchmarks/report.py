@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 
 import page_communities
+import page_depth
 import page_epoch
 import page_pyg
 import page_quality
@@ -15,6 +16,7 @@ from results import HERE, QUICK, Row, load
 
 SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "communities": page_communities.communities,
+    "depth": page_depth.depth,
     "entropy": page_quality.entropy,
     "optimum": page_quality.optimum,
     "relabel": page_quality.relabel,

@@ -11,6 +11,7 @@ from results import parser
 
 SCRIPTS = (
     "communities",
+    "depth",
     "optimum",
     "relabel",
     "trees",
