@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import page_communities
+import page_depth
 import page_epoch
 import page_quality
 import page_speed
@@ -33,7 +34,8 @@ from sepool_experiments.report import report
 from sepool_experiments.results.rows import Rows
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-PARTS = ("lfr", "families", "knn", "planted", "heights", "blocks", "threads", "growth")
+PARTS = ("lfr", "families", "knn", "planted", "heights", "blocks", "threads", "gve", "growth")
+DEPTH_PARTS = ("random", "planted", "lfr", "known", "time", "update", "directed")
 RULE = "customary"  # how a configuration is chosen
 
 
@@ -208,6 +210,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "optimum": optimum,
     "tgp": lambda: bench("speed", page_speed.speed, "small"),
     **{f"communities-{part}": partial(communities, part) for part in PARTS},
+    **{f"depth-{part}": partial(bench, "depth", page_depth.depth, part) for part in DEPTH_PARTS},
     "large-lfr": large_lfr,
     "large": lambda: bench("speed", page_speed.speed, "large"),
     "lockstep": lambda: bench("lockstep", page_epoch.lockstep, most=1),
