@@ -28,7 +28,7 @@ from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_s
 
 import sepool
 from generators import FAMILIES, Planted, directed_lfr, hierarchy, lfr, shuffled
-from graphs import Edges, IntArray, planetoid
+from graphs import Edges, IntArray, planetoid, planetoid_classes
 from peers import INFOMAP, LEIDEN, Answer, available, sepool_graph
 from results import Recorder, parser, root_of
 from timing import Contender, measured, take_turns
@@ -201,7 +201,7 @@ def known_graphs(options: Options) -> Iterator[Planted]:
     yield digits()
     if options.root:
         for name in ("Cora", "PubMed"):
-            yield planetoid_with_classes(options.root, name)
+            yield Planted(planetoid(name, options.root), [planetoid_classes(name, options.root)])
 
 
 def digits(k: int = 10) -> Planted:
@@ -215,13 +215,6 @@ def digits(k: int = 10) -> Planted:
     once = adjacency.row < adjacency.col
     pairs = np.stack([adjacency.row[once], adjacency.col[once]], axis=1).astype(np.int64)
     return Planted(Edges("digits, 10 neighbours", len(data.target), pairs), [data.target])
-
-
-def planetoid_with_classes(root: Path, name: str) -> Planted:
-    from torch_geometric.datasets import Planetoid
-
-    data = Planetoid(str(root / "Planetoid"), name)[0]
-    return Planted(planetoid(root, name), [data.y.numpy()])
 
 
 def part_known(options: Options, out: Recorder) -> None:

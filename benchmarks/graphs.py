@@ -82,6 +82,23 @@ def planetoid(name: str, root: Path | None) -> Edges:
     return Edges(name, max(neighbours) + 1, simple_pairs(source, target))
 
 
+def planetoid_classes(name: str, root: Path | None) -> IntArray:
+    """The class of every node of `planetoid`, -1 for nodes without one."""
+
+    def read(suffix: str) -> Path:
+        return _find(root, "Planetoid", name, "raw", f"ind.{name.lower()}.{suffix}")
+
+    rows = []
+    for suffix in ("ally", "ty"):
+        with read(suffix).open("rb") as file:
+            rows.append(pickle.load(file, encoding="latin1").argmax(axis=1))  # one-hot rows
+    test = _numbers(read("test.index"))  # nodes of the rows of ty, the last ones, in another order
+    classes = np.full(max(len(rows[0]), test.max() + 1), -1)
+    classes[: len(rows[0])] = rows[0]
+    classes[test] = rows[1]
+    return classes
+
+
 def tu_dataset(name: str, root: Path | None) -> list[Edges]:
     """All graphs of a TU dataset, in the dataset's order, with local node ids."""
     folder = _find(root, "TU", name, "raw", f"{name}_A.txt").parent
