@@ -27,6 +27,7 @@ import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
 import sepool
+from changes import changed, replaced, unchanged
 from generators import FAMILIES, Planted, directed_lfr, hierarchy, lfr, shuffled
 from graphs import Edges, IntArray, planetoid, planetoid_classes
 from peers import INFOMAP, LEIDEN, Answer, available, sepool_graph
@@ -249,20 +250,7 @@ def part_time(options: Options, out: Recorder) -> None:
         out.add(part="time", graph=graph.name, edges=graph.num_edges, **measured(work))
 
 
-def changed(graph: Edges, share: float, region: bool, rng: np.random.Generator) -> Edges:
-    """The graph with some edges replaced by others: everywhere, or at the nodes of one region."""
-    count = max(1, round(share * graph.num_edges))
-    if region:
-        center = int(rng.integers(graph.num_nodes))
-        order = np.argsort(np.abs(graph.pairs[:, 0] - center), kind="stable")
-        out = order[:count]
-    else:
-        out = rng.choice(graph.num_edges, count, replace=False)
-    kept = np.delete(graph.pairs, out, axis=0)
-    gone = graph.pairs[out]
-    added = np.stack([gone[:, 0], rng.permutation(gone[:, 1])], axis=1)
-    added = added[added[:, 0] != added[:, 1]]
-    return Edges(graph.name, graph.num_nodes, np.concatenate([kept, added]))
+CHANGES = ((0.01, "edges"), (0.0001, "edges"), (0.01, "edges of one region"), (0.015, "nodes"))
 
 
 def part_update(options: Options, out: Recorder) -> None:
@@ -270,33 +258,31 @@ def part_update(options: Options, out: Recorder) -> None:
     rng = np.random.default_rng(32)
     for height in (2, 3):
         tree = sepool.coding_tree(sepool_graph(planted.graph), height)
-        for share, region in ((0.01, False), (0.0001, False), (0.01, True)):
-            later = sepool_graph(changed(planted.graph, share, region, rng))
+        labels = tree.labels(height - 1)
+        for share, change in CHANGES:
+            affected = np.zeros(int(labels.max()) + 1, np.bool_)
+            if change == "nodes":
+                later, clusters = replaced(planted, share, rng)
+                affected[labels[clusters[planted.levels[0]]]] = True
+            else:
+                region = change != "edges"
+                later = sepool_graph(changed(planted.graph, share, region, rng))
             work = [
                 Contender("anew", partial(sepool.coding_tree, later, height)),
                 Contender("update", partial(sepool.update, tree, later)),
             ]
             take_turns(work, 5, budget=60)
-            matching = work[1].result.matched(tree)
             out.add(
                 part="update",
                 graph=planted.graph.name,
                 edges=planted.graph.num_edges,
                 height=height,
                 share=share,
-                region=region,
+                change=change,
                 **measured(work),
                 entropy={contender.name: contender.result.entropy for contender in work},
-                stayed=float(np.mean(unchanged(tree, work[1].result, matching.earlier[-1]))),
+                stayed=float(np.mean(unchanged(tree, work[1].result)[~affected])),
             )
-
-
-def unchanged(tree: sepool.CodingTree, later: sepool.CodingTree, earlier: IntArray) -> Any:
-    """For every cluster of the highest level before: True if one with its id has its members."""
-    level = tree.height - 1
-    before, after = tree.labels(level), earlier[later.labels(level)]
-    same = np.bincount(before, before == after) == np.bincount(before)
-    return same & (np.bincount(after[after >= 0], minlength=len(same)) == np.bincount(before))
 
 
 def part_directed(options: Options, out: Recorder) -> None:
