@@ -1,7 +1,5 @@
 // The Python module sepool._core: arrays in, arrays out, the GIL released while trees are built and edges sorted.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -15,38 +13,14 @@
 #include <system_error>
 #include <thread>
 
+#include "arrays.hpp"
 #include "build.hpp"
-#include "graph/check.hpp"
 #include "graph/csr.hpp"
 #include "small/small.hpp"
 
-namespace nb = nanobind;
 using namespace sepool;
 
 namespace {
-
-template <class T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;  // one of an edge table: entries may lie apart
-template <class T>
-using Out = nb::ndarray<nb::numpy, T>;
-
-// Hands a vector over to NumPy without a copy.
-template <class T>
-Out<T> give(std::vector<T>&& values) {
-    auto* owner = new std::vector<T>(std::move(values));
-    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out<T>(owner->data(), {owner->size()}, capsule);
-}
-
-template <class T>
-nb::object give_or_none(std::vector<T>&& values) {
-    if (values.empty()) return nb::none();
-    return nb::cast(give(std::move(values)));
-}
-
-[[noreturn]] void fail(const std::string& text) { throw std::invalid_argument(text); }
 
 template <class Id>
 nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u, Column<Id> v, std::optional<In<double>> w, bool both,
@@ -142,37 +116,6 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
     if (failure) std::rethrow_exception(failure);
 }
 
-// Checks all arrays from Python; the core relies on them.
-GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
-                     const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
-    const std::int64_t* nodes = node_ptr.data();
-    const std::int64_t* rows = indptr.data();
-    if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
-    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
-        if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
-        if (nodes[b] - nodes[b - 1] > kMaxNodes)
-            fail("graph " + std::to_string(b - 1) + " has more than " + std::to_string(kMaxNodes) + " nodes");
-    }
-    const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
-    if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
-    for (std::size_t u = 0; u < total; ++u)
-        if (rows[u + 1] < rows[u]) fail("indptr must not fall");
-    const auto arcs = static_cast<std::size_t>(rows[total]);
-    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have indptr[-1] entries");
-    if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
-    GraphView view;  // of all graphs, which can have more nodes than one may: num_nodes is set in its parts
-    view.indptr = rows, view.indices = indices.data();
-    if (weights) view.weights = weights->data();
-    if (loops) view.loops = loops->data();
-    check_graphs(static_cast<std::int64_t>(node_ptr.shape(0)) - 1, nodes, view);
-    return view;
-}
-
-void check_height(int height) {
-    if (height < 1 || height > kMaxHeight)
-        fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", got " + std::to_string(height));
-}
-
 int threads_of(int asked) {
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     return asked <= 0 ? cores : std::min(asked, cores);  // more would only wait
@@ -244,14 +187,6 @@ nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> ind
     return give_levels(std::move(levels), num_graphs, height);
 }
 
-GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
-                      const std::optional<In<Weight>>& loops) {
-    if (indptr.shape(0) < 2) fail("indptr must have one entry more than there are nodes, and there must be a node");
-    const std::int64_t node_ptr[2] = {0, static_cast<std::int64_t>(indptr.shape(0)) - 1};
-    const std::size_t shape[1] = {2};
-    return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops).part(0, node_ptr[1]);
-}
-
 // `counts` and `parent` are those of a tree: the nodes of every level, and their parents, level after level, without the root.
 nb::tuple refine(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
                  In<std::int64_t> counts, In<Node> parent, std::optional<In<std::int8_t>> active, std::optional<In<std::int8_t>> held,
@@ -288,68 +223,6 @@ nb::tuple refine(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Wei
     run_search(control, arcs, arcs * height >= kShortWork, 1, progress,
                [&] { levels = build_from(view, start, seed, threads_of(num_threads), control); });
     return give_levels(std::move(levels), 1, height);
-}
-
-// The stages one by one, for tests and studies.
-
-nb::tuple merge_stage(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
-                      const std::string& linkage) {
-    const GraphView view = single_view(indptr, indices, weights, loops);
-    Tree tree;
-    const Control control;
-    if (linkage == "gain" || linkage == "relative") {
-        MergeProblem problem;
-        Merger merger;
-        problem.read(view);
-        merge_tree(problem, linkage == "gain" ? Linkage::gain : Linkage::relative, merger, tree, control);
-    } else fail("linkage must be gain or relative, got '" + linkage + "'");
-    return nb::make_tuple(give(std::move(tree.parent)), give(std::move(tree.volume)), give(std::move(tree.cut)));
-}
-
-Out<std::int8_t> compress(Node num_leaves, In<Node> parent, In<Weight> volume, In<Weight> cut, int height, bool optimal) {
-    check_height(height);
-    const std::size_t size = parent.shape(0);
-    double inside = 0;
-    if (num_leaves < 1 || size <= static_cast<std::size_t>(num_leaves) || volume.shape(0) != size || cut.shape(0) != size)
-        fail("a tree has at least one leaf and a root, and parent, volume and cut have an entry for every node");
-    for (std::size_t t = 0; t < size; ++t) {
-        const bool last = t + 1 == size;
-        const std::int64_t p = parent.data()[t];
-        if (last ? p != -1 : p <= static_cast<std::int64_t>(t) || p < num_leaves || p >= static_cast<std::int64_t>(size))
-            fail("node " + std::to_string(t) + " has parent " + std::to_string(p) +
-                 "; children precede parents, leaves come first and the root, with -1, last");
-        if (volume.data()[t] < 0 || cut.data()[t] < 0) fail("volumes and cuts must not be negative");
-        inside += static_cast<double>(cut.data()[t]);
-    }
-    if (inside > 0x1p61) fail("the cuts add up to more than 2^61");
-    Tree tree;
-    tree.num_leaves = num_leaves;
-    tree.parent.assign(parent.data(), parent.data() + parent.shape(0));
-    tree.volume.assign(volume.data(), volume.data() + volume.shape(0));
-    tree.cut.assign(cut.data(), cut.data() + cut.shape(0));
-    std::vector<char> keep;
-    const Control control;
-    if (optimal) OptimalCompressor().run(tree, height, keep, control);
-    else remove_greedily(tree, height, keep, control);
-    return give(std::vector<std::int8_t>(keep.begin(), keep.end()));
-}
-
-Out<double> log2_of_volumes(In<Weight> volumes) {
-    const Log2 log2;
-    std::vector<double> logs(volumes.shape(0));
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-        if (volumes.data()[i] < 0) fail("volumes must not be negative, got " + std::to_string(volumes.data()[i]));
-        logs[i] = log2(volumes.data()[i]);
-    }
-    return give(std::move(logs));
-}
-
-Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops) {
-    Canonical canonical;
-    const Control control;
-    Team team(1);
-    std::vector<Node> order = canonical.order(single_view(indptr, indices, weights, loops), team, control);
-    return give(std::move(order));
 }
 
 }  // namespace
@@ -390,11 +263,5 @@ NB_MODULE(_core, m) {
     m.def("refine", &refine, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(), nb::arg("counts"),
           nb::arg("parent"), nb::kw_only(), nb::arg("active").none(), nb::arg("held").none(), nb::arg("unions"), nb::arg("seed"),
           nb::arg("num_threads"), nb::arg("progress").none(), "The coding tree of one graph, from given levels.");
-    m.def("merge_tree", &merge_stage, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
-          nb::arg("linkage"), "Stage 1 alone: parent, volume and cut of every tree node, children before parents, the root last.");
-    m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),
-          nb::arg("optimal"), "Stage 2 alone: 1 for every inner node that stays.");
-    m.def("canonical_order", &canonical_order, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
-          "The nodes in canonical order.");
-    m.def("log2", &log2_of_volumes, nb::arg("volumes"), "Logarithms of volumes by the core's own operations; 0 for 0.");
+    define_stages(m);
 }

@@ -71,6 +71,24 @@ def refine(
     first, None for all; ``held`` those that never move.
     """
 
+def changed_nodes(
+    old_indptr: NDArray[np.int64],
+    old_indices: NDArray[np.int32],
+    old_weights: NDArray[np.int64] | None,
+    old_loops: NDArray[np.int64] | None,
+    old_unit: float,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    loops: NDArray[np.int64] | None,
+    unit: float,
+    number: NDArray[np.int32],
+) -> NDArray[np.int8]:
+    """1 for every node whose edges are not those of the node that it was in an earlier graph.
+
+    ``number`` has the ids of the nodes in the earlier graph, -1 for new ones.
+    """
+
 def merge_tree(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -9,7 +9,7 @@ constexpr double kLeast = 1e-13;        // a fall of H smaller than this is roun
 constexpr int kMostRounds = 50;         // never reached but for moves that undo each other
 constexpr Node kFewMoves = 2000;        // a round that moves less than one item in so many is the last
 constexpr Node kBlocks = 64, kMostInABlock = 1024, kMostBlocks = 1024;
-constexpr Edge kSharedArcs = 50'000;    // on smaller graphs threads would mostly wait for each other
+constexpr Edge kSharedArcs = 50'000;    // of fewer active items: threads would mostly wait for each other
 constexpr Node kChunk = 16;             // items of a block that a thread decides on at a time
 
 template <class T>
@@ -35,6 +35,7 @@ std::atomic<Node> Mover::block{0};
 void Mover::load(const Items& items, const Parents& label, Node count, const std::vector<Parents>& above, const double* reference,
                  Team& team) {
     items_ = items;
+    active_arcs_ = items.graph.num_arcs();
     reference_ = reference;
     levels_ = 1 + static_cast<int>(above.size());
     least_ = kLeast * static_cast<double>(log_share_.total());
@@ -85,7 +86,11 @@ void Mover::load(const Items& items, const Parents& label, Node count, const std
 }
 
 void Mover::wake(const std::vector<char>& items) {
-    for (std::size_t u = 0; u < items.size(); ++u) put(active_[u], items[u]);
+    active_arcs_ = 0;
+    for (Node u = 0; u < items_.size(); ++u) {
+        put(active_[u], items[u]);
+        if (items[u]) active_arcs_ += items_.graph.indptr[u + 1] - items_.graph.indptr[u];
+    }
 }
 
 // Adds an edge to the cut of the lowest cluster that holds both ends.
@@ -303,7 +308,7 @@ void Mover::rounds(std::int64_t few, Team& team, const Control& control) {
 }
 
 void Mover::settle(Until until, Team& team, const Control& control) {
-    const bool weighted = items_.graph.weights != nullptr, shared = team.size() > 1 && items_.graph.num_arcs() >= kSharedArcs;
+    const bool weighted = items_.graph.weights != nullptr, shared = team.size() > 1 && active_arcs_ >= kSharedArcs;
     const std::int64_t few = until == Until::few_move ? items_.size() / kFewMoves : 0;
     if (weighted && shared) rounds<true, true>(few, team, control);
     else if (weighted) rounds<true, false>(few, team, control);

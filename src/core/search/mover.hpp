@@ -99,6 +99,7 @@ private:
     std::vector<std::vector<Cluster>> level_;  // level_[0]: the clusters of the items
     Parents label_, target_;
     std::vector<std::atomic<char>> active_;    // items that may gain by a move
+    Edge active_arcs_ = 0;                     // of those that are active at first
     std::vector<char> held_;                   // items that must not move; empty: none
     std::vector<Scratch> scratch_;
 };

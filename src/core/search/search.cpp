@@ -91,17 +91,21 @@ void Search::best(const GraphView& input, int height, std::uint64_t seed, Levels
 
 void Search::improve(const GraphView& input, const Start& start, std::uint64_t seed, Levels& out, Control& control) {
     const int height = static_cast<int>(start.parents.size()) + 1;
-    const GraphView graph = relabelled(input, height, seed, control);
+    const bool local = !start.active.empty();  // a new numbering would take longer than the few moves
+    const GraphView graph = local ? input : relabelled(input, height, seed, control);
     std::vector<Parents> chain(start.parents);
-    const auto in_order = [&](const auto& of_nodes, auto& out_of_nodes) {
-        for (std::size_t i = 0; i < of_nodes.size(); ++i) out_of_nodes[i] = of_nodes[order_[i]];
-    };
-    Multilevel::Roles roles = {std::vector<char>(start.active.size()), std::vector<char>(start.held.size())};
-    in_order(start.parents[0], chain[0]), in_order(start.active, roles.active), in_order(start.held, roles.held);
+    Multilevel::Roles roles = {start.active, start.held};
+    if (!local) {
+        const auto reorder = [&](auto& of_nodes) {
+            const auto before = of_nodes;
+            for (std::size_t i = 0; i < before.size(); ++i) of_nodes[i] = before[order_[i]];
+        };
+        reorder(chain[0]), reorder(roles.held);
+    }
     multilevel_.improve(graph, std::move(chain), start.unions, std::move(roles), seed, work_.team, work_.tree, control);
     work_.keep.assign(work_.tree.size(), 1);
     std::fill_n(work_.keep.begin(), work_.tree.num_leaves, 0);
-    work_.filler.run(work_.tree, work_.keep, height, input, order_.data(), out);
+    work_.filler.run(work_.tree, work_.keep, height, input, local ? nullptr : order_.data(), out);
 }
 
 // Compresses the tree at hand and keeps it if its entropy is the lowest so far. Returns its entropy.

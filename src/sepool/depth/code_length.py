@@ -70,8 +70,8 @@ class Edges:
     def of(cls, graph: Graph) -> Edges:
         """Return the edges of a graph, each once."""
         u, v, w = graph.edges()
-        square = float((w**2).sum())
-        w = w * (float(w.sum()) / square) if square > 0 else w
+        w = w / w.max(initial=1e-300)  # squares of the largest weights would overflow
+        w = w * float(w.sum()) / max(float((w**2).sum()), 1e-300)
         return cls(u, v, w, _ends(u, v, w, graph.num_nodes))
 
     @property

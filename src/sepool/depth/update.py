@@ -95,25 +95,21 @@ def _changed(earlier: Graph | None, graph: Graph, before: Ints) -> NDArray[np.in
     """Return 1 for nodes with other edges than before; None without the earlier graph."""
     if earlier is None:
         return None
-    after = np.full(earlier.num_nodes, -1, np.int64)
-    after[before[before >= 0]] = np.flatnonzero(before >= 0)
-    old = _row_hashes(earlier, after)
-    changed: NDArray[np.bool_] = np.where(before >= 0, old[before], 0) != _row_hashes(graph, None)
-    return changed.astype(np.int8)
+    from sepool import _core
 
-
-def _row_hashes(graph: Graph, number: Ints | None) -> NDArray[np.uint64]:
-    """Return a hash of the neighbours of every node, under other numbers, and of the weights."""
-    ids = graph.indices if number is None else number[graph.indices]
-    with np.errstate(over="ignore"):
-        mixed = (ids.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        if graph.weights is not None:
-            mixed *= (graph.weights * graph.unit).view(np.uint64) | np.uint64(1)
-        mixed ^= mixed >> np.uint64(29)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        total = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
-        rows: NDArray[np.uint64] = total[graph.indptr[1:]] - total[graph.indptr[:-1]]
-        return rows + np.uint64(1)
+    return _core.changed_nodes(
+        earlier.indptr,
+        earlier.indices,
+        earlier.weights,
+        earlier.loops,
+        earlier.unit,
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        graph.loops,
+        graph.unit,
+        before.astype(np.int32),
+    )
 
 
 def match(tree: CodingTree, earlier: CodingTree) -> Matching:

@@ -1,0 +1,45 @@
+#include "arrays.hpp"
+
+#include "graph/check.hpp"
+
+namespace sepool {
+
+GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
+                     const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
+    const std::int64_t* nodes = node_ptr.data();
+    const std::int64_t* rows = indptr.data();
+    if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
+    for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
+        if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
+        if (nodes[b] - nodes[b - 1] > kMaxNodes)
+            fail("graph " + std::to_string(b - 1) + " has more than " + std::to_string(kMaxNodes) + " nodes");
+    }
+    const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
+    if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
+    for (std::size_t u = 0; u < total; ++u)
+        if (rows[u + 1] < rows[u]) fail("indptr must not fall");
+    const auto arcs = static_cast<std::size_t>(rows[total]);
+    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have indptr[-1] entries");
+    if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
+    GraphView view;  // of all graphs, which can have more nodes than one may: num_nodes is set in its parts
+    view.indptr = rows, view.indices = indices.data();
+    if (weights) view.weights = weights->data();
+    if (loops) view.loops = loops->data();
+    check_graphs(static_cast<std::int64_t>(node_ptr.shape(0)) - 1, nodes, view);
+    return view;
+}
+
+GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
+                      const std::optional<In<Weight>>& loops) {
+    if (indptr.shape(0) < 2) fail("indptr must have one entry more than there are nodes, and there must be a node");
+    const std::int64_t node_ptr[2] = {0, static_cast<std::int64_t>(indptr.shape(0)) - 1};
+    const std::size_t shape[1] = {2};
+    return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops).part(0, node_ptr[1]);
+}
+
+void check_height(int height) {
+    if (height < 1 || height > kMaxHeight)
+        fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", got " + std::to_string(height));
+}
+
+}  // namespace sepool
