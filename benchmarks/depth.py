@@ -114,9 +114,7 @@ def random_graphs(quick: bool) -> Iterator[Edges]:
     rng = np.random.default_rng(2027)
     count = 20 if quick else 200
     for i in range(count):
-        kind = ("Erdos-Renyi", "random regular", "complete", "star")[
-            min(i % 8, 3) if i % 8 > 4 else 0
-        ]
+        kind = {5: "random regular", 6: "complete", 7: "star"}.get(i % 8, "Erdos-Renyi")
         n, seed = int(rng.integers(200, 5001)), int(rng.integers(2**31))
         degree = int(rng.integers(4, 31))
         if kind == "Erdos-Renyi":

@@ -40,7 +40,9 @@ def tree_of_supported_depth(graph: Graph, seeds: list[int], options: dict[str, A
     for labels in offers:
         best = max(best, chooser.best(labels), key=_bits)
         weak = max(weak, chooser.strongest(labels), key=_bits)
-    if not best.levels and weak.levels and has_clusters(edges, components, options):
+    if best.levels:
+        best = chooser.best(best.levels)  # a level that has been pruned may do without others
+    elif weak.levels and has_clusters(edges, components, options):
         best = weak
     if best.levels:
         return _refined(graph, best, chooser, options)
