@@ -184,8 +184,8 @@ def pool_edge_attr(
     cell, pooled = row * clusters + col, pooled_index[0] * clusters + pooled_index[1]
     place = torch.searchsorted(pooled, cell)
     # Edges that are pooled into none (loops, where loops are left out) get a cell of their own.
-    known = pooled[place.clamp(max=len(pooled) - 1)] == cell if len(pooled) else cell < 0
-    place = place.masked_fill(~known, len(pooled))
+    matched = pooled[place.clamp(max=len(pooled) - 1)] == cell if len(pooled) else cell < 0
+    place = place.masked_fill(~matched, len(pooled))
     place, order = place.sort(stable=True)
     ptr = torch._convert_indices_from_coo_to_csr(place, len(pooled) + 1)
     inverse = torch.empty_like(order).index_copy_(0, order, place)

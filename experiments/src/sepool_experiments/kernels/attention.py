@@ -28,15 +28,16 @@ MAX_WIDTH = 256  # columns of a tile
 
 @triton.jit
 def _numbers(x, line, column, mask, width):
-    """Some rows of ``x``."""
+    """Load rows of ``x``."""
     both = mask[:, None] & (column < width)[None, :]
     return tl.load(x + line[:, None] * width + column[None, :], mask=both, other=0)
 
 
 @triton.jit
-def _score(target, source, score_bias, node, mask, SLOPE: tl.constexpr, BIAS: tl.constexpr):
-    """Score before the softmax, from target and source."""
-    score = target + source
+def _score(target_score, source_score, score_bias, node, mask, SLOPE: tl.constexpr,
+           BIAS: tl.constexpr):  # fmt: skip
+    """Score before the softmax, from the scores of target and source."""
+    score = target_score + source_score
     score = tl.where(score > 0, score, SLOPE * score)
     if BIAS:
         score += tl.load(score_bias + node, mask=mask, other=0.0)
@@ -44,14 +45,14 @@ def _score(target, source, score_bias, node, mask, SLOPE: tl.constexpr, BIAS: tl
 
 
 @triton.jit
-def _entry(index, scores, score_bias, target, log_sum, entry, end, SLOPE: tl.constexpr,
+def _entry(index, scores, score_bias, target_score, log_sum, entry, end, SLOPE: tl.constexpr,
            BIAS: tl.constexpr):  # fmt: skip
-    """Mask, source node, its score and share of one entry of some rows."""
+    """Mask, source node, its score and share of one entry a row."""
     mask = entry < end
     node = tl.load(index + entry, mask=mask, other=0)
-    source = tl.load(scores + 2 * node + 1, mask=mask, other=0.0)
-    score = _score(target, source, score_bias, node, mask, SLOPE, BIAS)
-    return mask, node, source, tl.where(mask, tl.exp(score - log_sum), 0.0)
+    source_score = tl.load(scores + 2 * node + 1, mask=mask, other=0.0)
+    score = _score(target_score, source_score, score_bias, node, mask, SLOPE, BIAS)
+    return mask, node, source_score, tl.where(mask, tl.exp(score - log_sum), 0.0)
 
 
 @triton.jit(do_not_specialize=COUNTS)
@@ -62,15 +63,15 @@ def _attend(x, scores, score_bias, ptr, index, out, log_sums, rows, width, SLOPE
     row, inside, start, end = some_rows(ptr, rows, ROWS)
     column = tl.arange(0, WIDTH)
     max_entries = tl.max(end - start)
-    target = tl.load(scores + 2 * row, mask=inside, other=0.0)
+    target_score = tl.load(scores + 2 * row, mask=inside, other=0.0)
     top = tl.full((ROWS,), LOWEST, tl.float32)
     weight = tl.zeros((ROWS,), tl.float32)
     for step in range(0, max_entries, ENTRIES):
         entry = start[:, None] + step + tl.arange(0, ENTRIES)[None, :]
         mask = entry < end[:, None]
         node = tl.load(index + entry, mask=mask, other=0)
-        source = tl.load(scores + 2 * node + 1, mask=mask, other=0.0)
-        score = _score(target[:, None], source, score_bias, node, mask, SLOPE, BIAS)
+        source_score = tl.load(scores + 2 * node + 1, mask=mask, other=0.0)
+        score = _score(target_score[:, None], source_score, score_bias, node, mask, SLOPE, BIAS)
         score = tl.where(mask, score, LOWEST)
         new_top = tl.maximum(top, tl.max(score, 1))
         share_sum = tl.where(mask, tl.exp(score - new_top[:, None]), 0.0)
@@ -81,8 +82,9 @@ def _attend(x, scores, score_bias, ptr, index, out, log_sums, rows, width, SLOPE
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for step in range(0, max_entries, AHEAD):
         for more in tl.static_range(AHEAD):
-            mask, node, _source, share = _entry(
-                index, scores, score_bias, target, log_sum, start + step + more, end, SLOPE, BIAS
+            entry = start + step + more
+            mask, node, _source_score, share = _entry(
+                index, scores, score_bias, target_score, log_sum, entry, end, SLOPE, BIAS
             )
             total += _numbers(x, node, column, mask, width) * share[:, None]
     offset = row[:, None] * width + column[None, :]
@@ -100,7 +102,7 @@ def _target_gradient(x, scores, score_bias, grad, ptr, index, log_sums, score_gr
     """
     row, inside, start, end = some_rows(ptr, rows, ROWS)
     column = tl.arange(0, WIDTH)
-    target = tl.load(scores + 2 * row, mask=inside, other=0.0)
+    target_score = tl.load(scores + 2 * row, mask=inside, other=0.0)
     log_sum = tl.load(log_sums + row, mask=inside, other=0.0)
     grad_out = _numbers(grad, row, column, inside, width)
     mean = tl.zeros((ROWS,), tl.float32)
@@ -108,10 +110,11 @@ def _target_gradient(x, scores, score_bias, grad, ptr, index, log_sums, score_gr
     slope_product = tl.zeros((ROWS,), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
         for more in tl.static_range(AHEAD):
-            mask, node, source, share = _entry(
-                index, scores, score_bias, target, log_sum, start + step + more, end, SLOPE, BIAS
+            entry = start + step + more
+            mask, node, source_score, share = _entry(
+                index, scores, score_bias, target_score, log_sum, entry, end, SLOPE, BIAS
             )
-            slope = tl.where(target + source > 0, share, SLOPE * share)
+            slope = tl.where(target_score + source_score > 0, share, SLOPE * share)
             product = tl.sum(_numbers(x, node, column, mask, width) * grad_out, 1)
             mean += share * product
             slope_sum += slope
@@ -127,8 +130,8 @@ def _source_gradient(x, scores, score_bias, grad, ptr, index, log_sums, score_gr
     """Gradients of the rows and of the source scores."""
     row, inside, start, end = some_rows(ptr, rows, ROWS)
     column = tl.arange(0, WIDTH)
-    source = tl.load(scores + 2 * row + 1, mask=inside, other=0.0)
-    seen = _numbers(x, row, column, inside, width)
+    source_score = tl.load(scores + 2 * row + 1, mask=inside, other=0.0)
+    source_x = _numbers(x, row, column, inside, width)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     source_grad = tl.zeros((ROWS,), tl.float32)
     for step in range(0, tl.max(end - start), AHEAD):
@@ -136,14 +139,14 @@ def _source_gradient(x, scores, score_bias, grad, ptr, index, log_sums, score_gr
             entry = start + step + more
             mask = entry < end
             node = tl.load(index + entry, mask=mask, other=0)
-            target = tl.load(scores + 2 * node, mask=mask, other=0.0)
-            score = _score(target, source, score_bias, row, inside, SLOPE, BIAS)
+            target_score = tl.load(scores + 2 * node, mask=mask, other=0.0)
+            score = _score(target_score, source_score, score_bias, row, inside, SLOPE, BIAS)
             log_sum = tl.load(log_sums + node, mask=mask, other=0.0)
             share = tl.where(mask, tl.exp(score - log_sum), 0.0)
-            slope = tl.where(target + source > 0, share, SLOPE * share)
+            slope = tl.where(target_score + source_score > 0, share, SLOPE * share)
             grad_out = _numbers(grad, node, column, mask, width)
             mean = tl.load(means + node, mask=mask, other=0.0)
-            source_grad += slope * (tl.sum(grad_out * seen, 1) - mean)
+            source_grad += slope * (tl.sum(grad_out * source_x, 1) - mean)
             total += grad_out * share[:, None]
     both = inside[:, None] & (column < width)[None, :]
     tl.store(x_grad + row[:, None] * width + column[None, :], total, mask=both)
@@ -168,7 +171,7 @@ class Inputs(NamedTuple):
     neighbours: Tensor
 
     def value_args(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the first arguments of every kernel; another tensor stands in for None."""
+        """Return the first arguments of every kernel; ``x`` replaces a bias of None."""
         return self.x, self.scores, self.x if self.score_bias is None else self.score_bias
 
 

@@ -41,9 +41,9 @@ def _sum_rows(x, ptr, index, weight, out, rows, width, INDEX: tl.constexpr, WEIG
         for more in tl.static_range(AHEAD):
             entry = start + step + more
             mask = entry < end
-            source = tl.load(index + entry, mask=mask, other=0) if INDEX else entry
+            input_row = tl.load(index + entry, mask=mask, other=0) if INDEX else entry
             values = tl.load(
-                x + source[:, None] * width + column[None, :],
+                x + input_row[:, None] * width + column[None, :],
                 mask=mask[:, None] & wide[None, :],
                 other=nothing,
             )

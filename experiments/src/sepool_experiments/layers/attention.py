@@ -35,9 +35,9 @@ def attention(a: Adjacency, x: Tensor, scores: Tensor, score_bias: Tensor | None
         args = x.contiguous(), scores.contiguous(), bias, a.ptr, a.index
         out: Tensor = _Attention.apply(*args)  # type: ignore[no-untyped-call]
         return out
-    target, source = scores.unbind(-1)
+    target_score, source_score = scores.unbind(-1)
     ptr, _, order = a.transpose()
-    score = unpool(source, ptr, a.index, order) + unpool(target, a.ptr, a.row)
+    score = unpool(source_score, ptr, a.index, order) + unpool(target_score, a.ptr, a.row)
     score = F.leaky_relu(score, NEGATIVE_SLOPE)
     if score_bias is not None:
         score = score + as_factor(score_bias.index_select(0, a.index), score)
