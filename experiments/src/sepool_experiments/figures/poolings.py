@@ -22,9 +22,9 @@ from sepool_experiments.layers.convs import GCN
 from sepool_experiments.layers.linear import Linear
 from sepool_experiments.models.graphs.diffpool import entropy, penalty
 from sepool_experiments.models.graphs.model import RATIO
-from sepool_experiments.models.graphs.topkpool import along
-from sepool_experiments.models.parts.dense import TINY, crowding
-from sepool_experiments.models.parts.neighbourhoods import Fitness, look_around
+from sepool_experiments.models.graphs.topkpool import project
+from sepool_experiments.models.parts.dense import TINY, orthogonality_loss
+from sepool_experiments.models.parts.neighbourhoods import Fitness, neighbourhood_attention
 from sepool_experiments.models.parts.selection import gate, top_nodes
 from sepool_experiments.protocols.figures import TREE_SYSTEM
 
@@ -102,8 +102,8 @@ class TopK(PoolUnpool):
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the nodes with the largest projections."""
-        score = along(self.direction, x)
-        mask = top_nodes(score, None, graph.ptr, graph.replica).nodes
+        score = project(self.direction, x)
+        mask = top_nodes(score, None, graph.ptr, graph.replica).mask
         return gate(x, score, mask)
 
 
@@ -117,7 +117,7 @@ class SelfAttention(PoolUnpool):
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the nodes with the highest scores."""
         score: Tensor = self.conv(x, graph.operator).squeeze(1)
-        mask = top_nodes(score, None, graph.ptr, graph.replica).nodes
+        mask = top_nodes(score, None, graph.ptr, graph.replica).mask
         return gate(x, score, mask)
 
 
@@ -130,9 +130,9 @@ class AdaptiveStructure(PoolUnpool):
 
     def forward(self, x: Tensor, graph: ReplicatedGraph) -> Tensor:
         """Keep the fittest clusters, each at its central node."""
-        x, _, fit = look_around(self.fitness, x, graph.unweighted)
-        mask = top_nodes(fit, None, graph.ptr, graph.replica).nodes
-        return x * (fit.sigmoid() * mask).unsqueeze(1)
+        x, _, fitness = neighbourhood_attention(self.fitness, x, graph.unweighted)
+        mask = top_nodes(fitness, None, graph.ptr, graph.replica).mask
+        return x * (fitness.sigmoid() * mask).unsqueeze(1)
 
 
 class Tree(PoolUnpool):
@@ -203,7 +203,7 @@ class MinCut(SoftClusters):
         """Return ``-tr(S^T A S) / tr(S^T D S)`` plus the orthogonality loss."""
         inside = (s * propagated).sum((1, 2))
         weight = (degree * s.square()).sum((1, 2)).clamp(min=TINY)
-        return crowding(s.transpose(1, 2) @ s) - inside / weight
+        return orthogonality_loss(s.transpose(1, 2) @ s) - inside / weight
 
 
 POOLINGS: dict[str, type[PoolUnpool]] = {

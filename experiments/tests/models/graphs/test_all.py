@@ -176,7 +176,7 @@ def test_a_model_is_told_the_average_number_of_nodes_and_its_dropout():
 @pytest.mark.parametrize("replicas", [None, 3])
 def test_rows_of_a_table_are_the_rows_of_nodes(name, replicas):
     """A model may be given the rows of its nodes, or a table and where they are in it."""
-    graphs, found = random_set(), []
+    graphs, results = random_set(), []
     model = build(name, store_of(graphs, name), replicas)
     for row_indexed in (False, True):
         store = store_of(graphs, name, row_indexed=row_indexed)
@@ -185,6 +185,6 @@ def test_rows_of_a_table_are_the_rows_of_nodes(name, replicas):
         model.zero_grad()
         loss = objective(model, batch)
         loss.sum().backward()
-        found.append([loss, *(p.grad.clone() for p in model.parameters() if p.grad is not None)])
-    for rows, table in zip(*found, strict=True):
+        results.append([loss, *(p.grad.clone() for p in model.parameters() if p.grad is not None)])
+    for rows, table in zip(*results, strict=True):
         torch.testing.assert_close(table, rows, atol=1e-6, rtol=1e-5)

@@ -22,7 +22,7 @@ from sepool_experiments.layers.linear import Linear
 from sepool_experiments.models.graphs.gin import GIN
 from sepool_experiments.models.graphs.gmt import HEADS, Attention
 from sepool_experiments.models.graphs.model import side_by_side
-from sepool_experiments.models.graphs.set2set import look
+from sepool_experiments.models.graphs.set2set import set2set
 from sepool_experiments.models.graphs.sortpool import first_nodes
 
 PTR, GRAPH = torch.tensor([0, 5, 7]), torch.tensor([0] * 5 + [1] * 2)
@@ -32,13 +32,13 @@ def test_gcn_is_the_mean_of_three_convolutions_side_by_side():
     graphs = random_set()
     store = store_of(graphs)
     batch, model = batch_of(store), build("GCN", store)
-    plain, x, found = without_padding(batch), torch.from_numpy(graphs.values), []
+    plain, x, outputs = without_padding(batch), torch.from_numpy(graphs.values), []
     for conv in model.convs:
         theirs = pyg.GCNConv(x.size(1), HIDDEN)
         theirs.lin.weight.data, theirs.bias.data = conv.linear.weight[0].t(), conv.linear.bias[0]
         x = theirs(x, plain.edges).relu()
-        found.append(x)
-    expected = pyg.global_mean_pool(torch.cat(found, 1), plain.batch, plain.graphs)
+        outputs.append(x)
+    expected = pyg.global_mean_pool(torch.cat(outputs, 1), plain.batch, plain.graphs)
     torch.testing.assert_close(model.embed(batch)[: plain.graphs], expected)
 
 
@@ -79,24 +79,24 @@ def test_set2set_equals_pyg_for_the_same_weights():
     gates.bias.data = (lstm.bias_ih_l0 + lstm.bias_hh_l0).detach()
     x, ptr = torch.randn(9, 4), torch.tensor([0, 2, 2, 9])
     graph = torch.tensor([0] * 2 + [2] * 7)
-    found = look(x, ptr, graph, gates, steps=3)
-    torch.testing.assert_close(found, theirs(x, graph, dim_size=3))
+    out = set2set(x, ptr, graph, gates, steps=3)
+    torch.testing.assert_close(out, theirs(x, graph, dim_size=3))
     order = torch.tensor([1, 0, *reversed(range(2, 9))])
-    torch.testing.assert_close(look(x[order], ptr, graph, gates, steps=3), found)
+    torch.testing.assert_close(set2set(x[order], ptr, graph, gates, steps=3), out)
 
 
 def test_sortpool_equals_pyg():
     x = torch.randn(7, 3)
-    found = first_nodes(x, x[:, -1], PTR, GRAPH, k=4)
+    out = first_nodes(x, x[:, -1], PTR, GRAPH, k=4)
     expected = pyg.aggr.SortAggregation(k=4)(x, GRAPH)
-    torch.testing.assert_close(found.view(2, -1), expected)
-    assert (found.view(2, 4, 3)[1, 2:] == 0).all()  # the second graph is too small
+    torch.testing.assert_close(out.view(2, -1), expected)
+    assert (out.view(2, 4, 3)[1, 2:] == 0).all()  # the second graph is too small
 
 
 def test_sortpool_order_plays_no_role():
     x, order = torch.randn(7, 3), torch.tensor([3, 1, 4, 0, 2, 6, 5])
-    found = first_nodes(x, x[:, 0], PTR, GRAPH, k=3)
-    torch.testing.assert_close(first_nodes(x[order], x[order, 0], PTR, GRAPH, k=3), found)
+    out = first_nodes(x, x[:, 0], PTR, GRAPH, k=3)
+    torch.testing.assert_close(first_nodes(x[order], x[order, 0], PTR, GRAPH, k=3), out)
 
 
 def test_sortpool_gradient_goes_back_to_the_nodes_that_are_kept():

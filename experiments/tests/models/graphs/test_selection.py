@@ -18,7 +18,7 @@ from torch_geometric import nn as pyg
 from torch_geometric.utils import subgraph
 
 from sepool_experiments.models.graphs.model import side_by_side, start
-from sepool_experiments.models.parts.selection import between, top_nodes
+from sepool_experiments.models.parts.selection import induced_operator, top_nodes
 
 
 @pytest.fixture
@@ -29,16 +29,16 @@ def case():
     return batch, model, x, model.score(model.scores[0], x, batch.operators[0])
 
 
-def kept_of(batch, score, before=None):
-    return top_nodes(score, before, batch.levels.graph_ptr(0), batch.levels.batch(0))
+def select(batch, score, previous=None):
+    return top_nodes(score, previous, batch.levels.graph_ptr(0), batch.levels.batch(0))
 
 
 def test_keeps_the_quarter_with_the_highest_scores(case):
     batch, _, _, score = case
-    once = kept_of(batch, score)
-    twice = kept_of(batch, score, once)
+    once = select(batch, score)
+    twice = select(batch, score, once)
     for begin, end in batch.levels.graph_ptr(0).unfold(0, 2, 1)[: batch.y.size(1)].tolist():
-        mine, left, again = (t[begin:end] for t in (score, once.nodes, twice.nodes))
+        mine, left, again = (t[begin:end] for t in (score, once.mask, twice.mask))
         assert left.sum() == ceil(0.25 * (end - begin))
         assert again.sum() == ceil(0.25 * int(left.sum()))
         assert not (again & ~left).any()
@@ -52,24 +52,24 @@ def test_equals_pyg_for_the_same_direction(case):
     pool.select.weight.data = model.scores[0].weight[0].t()
     nodes = len(plain.batch)
     pooled, _, _, _, perm, _ = pool(x[:nodes], plain.edges, batch=plain.batch)
-    kept = kept_of(batch, score).nodes[:nodes]
+    mask = select(batch, score).mask[:nodes]
     score = score[:nodes]
-    torch.testing.assert_close(score[perm].sort().values, score[kept].sort().values)
+    torch.testing.assert_close(score[perm].sort().values, score[mask].sort().values)
     torch.testing.assert_close((x[:nodes] * score[:, None].tanh())[perm], pooled)
 
 
 def test_next_convolution_sees_the_graph_between_kept_nodes(case):
     batch, model, x, score = case
     plain, conv = without_padding(batch), model.convs[1]
-    kept = kept_of(batch, score, None).nodes | (score > 0)
+    mask = select(batch, score).mask | (score > 0)
     nodes = len(plain.batch)
     theirs = pyg.GCNConv(HIDDEN, HIDDEN)
     theirs.lin.weight.data, theirs.bias.data = conv.linear.weight[0].t(), conv.linear.bias[0]
-    alive = kept[:nodes]
-    edges, _ = subgraph(alive, plain.edges, relabel_nodes=True, num_nodes=nodes)
-    expected = theirs(x[:nodes][alive], edges)
-    found = conv(x * kept[:, None], between(batch.operators[0].adjacency, kept))
-    torch.testing.assert_close(found[:nodes][alive], expected)
+    selected = mask[:nodes]
+    edges, _ = subgraph(selected, plain.edges, relabel_nodes=True, num_nodes=nodes)
+    expected = theirs(x[:nodes][selected], edges)
+    out = conv(x * mask[:, None], induced_operator(batch.operators[0].adjacency, mask))
+    torch.testing.assert_close(out[:nodes][selected], expected)
 
 
 @pytest.mark.parametrize("name", ["SAGPool(G)", "SAGPool(H)"])
@@ -85,11 +85,11 @@ def test_scores_are_one_graph_convolution(name):
     pool.gnn.lin.weight.data, pool.gnn.bias.data = layer.linear.weight[0].t(), layer.linear.bias[0]
     pool.select.weight.data.fill_(1.0)
     nodes = len(plain.batch)
-    score_there = score[:nodes]
-    torch.testing.assert_close(pool.gnn(x[:nodes], plain.edges)[:, 0], score_there)
+    mask = top_nodes(score, None, batch.levels.graph_ptr(0), batch.levels.batch(0)).mask[:nodes]
+    score = score[:nodes]
+    torch.testing.assert_close(pool.gnn(x[:nodes], plain.edges)[:, 0], score)
     pooled, _, _, place, perm, _ = pool(x[:nodes], plain.edges, batch=plain.batch)
-    kept = top_nodes(score, None, batch.levels.graph_ptr(0), batch.levels.batch(0)).nodes[:nodes]
-    torch.testing.assert_close(score_there[perm].sort().values, score_there[kept].sort().values)
+    torch.testing.assert_close(score[perm].sort().values, score[mask].sort().values)
     if name == "SAGPool(G)":
         expected = pyg.global_add_pool(pooled, place, plain.graphs)
         torch.testing.assert_close(model.embed(batch)[: plain.graphs], expected)

@@ -1,4 +1,4 @@
-"""StructPool: assignments are normalised, and neighbours have a say in them."""
+"""StructPool: assignments are normalised and depend on the neighbours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from experiments.tests.models.toys import NODES, batch_of, random_set, store_of
 
 from sepool_experiments.layers.linear import Linear
-from sepool_experiments.models.graphs.structpool import infer, likeness
+from sepool_experiments.models.graphs.structpool import edge_similarity, infer
 from sepool_experiments.models.parts.clusters import Nodes
 
 
@@ -15,7 +15,7 @@ from sepool_experiments.models.parts.clusters import Nodes
 def case():
     batch = batch_of(store_of(random_set()))
     nodes, x = Nodes(batch, NODES), torch.rand(batch.levels.num_nodes, 6)
-    return nodes, likeness(x, nodes.adjacency, nodes.apart), torch.randn(len(x), 4)
+    return nodes, edge_similarity(x, nodes.adjacency, nodes.not_loop), torch.randn(len(x), 4)
 
 
 def pairs(energy: float) -> Linear:
@@ -27,34 +27,34 @@ def pairs(energy: float) -> Linear:
 @torch.no_grad()
 def disagreement(nodes, s) -> float:
     a = nodes.adjacency
-    apart = (s[a.row] - s[a.index]).square().sum(1) * nodes.apart
-    return float((apart.sum() / nodes.apart.sum()).detach())
+    distance = (s[a.row] - s[a.index]).square().sum(1) * nodes.not_loop
+    return float((distance.sum() / nodes.not_loop.sum()).detach())
 
 
 def test_rows_sum_to_one(case):
-    nodes, alike, unary = case
-    s = infer(unary, alike, nodes.adjacency, pairs(-1.0))
+    nodes, similarity, unary = case
+    s = infer(unary, similarity, nodes.adjacency, pairs(-1.0))
     torch.testing.assert_close(s.sum(1), torch.ones(len(s)))
     assert (s >= 0).all()
 
 
-def test_likeness_is_a_share_of_the_neighbours(case):
-    nodes, alike, _ = case
-    totals = torch.zeros(len(nodes.graph)).index_add_(0, nodes.adjacency.row, alike)
+def test_similarity_is_normalised_over_the_neighbours(case):
+    nodes, similarity, _ = case
+    totals = torch.zeros(len(nodes.graph)).index_add_(0, nodes.adjacency.row, similarity)
     has_edges = nodes.degree[:, 0] > 0
     torch.testing.assert_close(totals, has_edges.float())
 
 
 def test_without_energy_of_pairs_every_node_decides_alone(case):
-    nodes, alike, unary = case
-    s = infer(unary, alike, nodes.adjacency, pairs(0.0))
+    nodes, similarity, unary = case
+    s = infer(unary, similarity, nodes.adjacency, pairs(0.0))
     torch.testing.assert_close(s, (-unary).softmax(1))
 
 
 def test_energy_of_pairs_brings_neighbours_together_or_apart(case):
-    nodes, alike, unary = case
+    nodes, similarity, unary = case
     together, alone, apart = (
-        disagreement(nodes, infer(unary, alike, nodes.adjacency, pairs(energy)))
+        disagreement(nodes, infer(unary, similarity, nodes.adjacency, pairs(energy)))
         for energy in (-3.0, 0.0, 3.0)
     )
     assert together < alone < apart

@@ -9,7 +9,7 @@ from torch_geometric.nn import dense_diff_pool, dense_mincut_pool
 
 from sepool_experiments.figures.clusters import first_scores
 from sepool_experiments.models.graphs import diffpool, mincutpool
-from sepool_experiments.models.graphs.model import real_graphs, start
+from sepool_experiments.models.graphs.model import padded_graph_mask, start
 from sepool_experiments.models.parts import clusters, dense
 
 
@@ -19,13 +19,14 @@ def batch():
 
 
 def dense_of(batch, *rows):
-    found = [Dense.of(batch, row) for row in rows]
-    return *(one.x for one in found), found[0].adjacency, found[0].mask
+    graphs = [Dense.of(batch, row) for row in rows]
+    return *(graph.x for graph in graphs), graphs[0].adjacency, graphs[0].mask
 
 
 def test_diffpool_equals_pyg(batch):
     x, logits = torch.randn(batch.levels.num_nodes, 6), torch.randn(batch.levels.num_nodes, 4)
-    s, nodes, real = logits.softmax(1), clusters.Nodes(batch, NODES), real_graphs(batch)
+    s, nodes = logits.softmax(1), clusters.Nodes(batch, NODES)
+    graph_mask = padded_graph_mask(batch)
     pooled = nodes.pool(s, x)
     dense_x, dense_s, adjacency, mask = dense_of(batch, x, logits)
     out, out_adjacency, link, entropy = dense_diff_pool(dense_x, adjacency, dense_s, mask)
@@ -33,10 +34,11 @@ def test_diffpool_equals_pyg(batch):
     torch.testing.assert_close(pooled.x[:count], out, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(pooled.adjacency[:count], out_adjacency, atol=1e-5, rtol=1e-5)
     degrees, overlap = nodes.total(nodes.degree), pooled.overlap.square().sum((1, 2))
-    apart = degrees - 2 * clusters.trace(pooled.adjacency) + overlap
+    distance = degrees - 2 * clusters.trace(pooled.adjacency) + overlap
     size = torch.tensor([mask.size(1)])
-    found = diffpool.penalty(apart, nodes.total(diffpool.entropy(s)), size, real)
-    torch.testing.assert_close(found[0], link + entropy)
+    entropies = nodes.total(diffpool.entropy(s))
+    losses = diffpool.penalty(distance, entropies, size, graph_mask)
+    torch.testing.assert_close(losses[0], link + entropy)
 
 
 def test_diffpool_adds_the_losses_of_both_poolings(batch):
@@ -55,14 +57,19 @@ def test_diffpool_adds_the_losses_of_both_poolings(batch):
 
 def test_mincut_equals_pyg(batch):
     x, logits = torch.randn(batch.levels.num_nodes, 6), torch.randn(batch.levels.num_nodes, 4)
-    s, nodes, real = logits.softmax(1), clusters.Nodes(batch, NODES), real_graphs(batch)
+    s, nodes = logits.softmax(1), clusters.Nodes(batch, NODES)
+    graph_mask = padded_graph_mask(batch)
     _, a, overlap = nodes.pool(s, x)
     weight = nodes.total(nodes.degree * s.square().sum(1, keepdim=True))
     dense_x, dense_s, adjacency, mask = dense_of(batch, x, logits)
-    _, out_adjacency, cut, crowding = dense_mincut_pool(dense_x, adjacency, dense_s, mask)
+    _, out_adjacency, cut, orthogonality = dense_mincut_pool(dense_x, adjacency, dense_s, mask)
     count = len(out_adjacency)
-    torch.testing.assert_close(clusters.mean_over(mincutpool.cut(a, weight), real)[0], cut)
-    torch.testing.assert_close(clusters.mean_over(dense.crowding(overlap), real)[0], crowding)
+    torch.testing.assert_close(
+        clusters.mean_over(mincutpool.mincut_loss(a, weight), graph_mask)[0], cut
+    )
+    torch.testing.assert_close(
+        clusters.mean_over(dense.orthogonality_loss(overlap), graph_mask)[0], orthogonality
+    )
     torch.testing.assert_close(dense.normalise(a, loops=False)[:count], out_adjacency)
 
 
@@ -83,8 +90,8 @@ def test_well_separated_clusters_have_the_lowest_cut():
     triangle = torch.ones(3, 3) - torch.eye(3)
     a, s = torch.block_diag(triangle, triangle)[None], torch.eye(2).repeat_interleave(3, 0)[None]
     pooled = clusters.pool_clusters(s, s, a)
-    assert mincutpool.cut(pooled.adjacency, a.sum((1, 2))).item() == pytest.approx(-1)
-    assert dense.crowding(pooled.overlap).item() == pytest.approx(0, abs=1e-5)
+    assert mincutpool.mincut_loss(pooled.adjacency, a.sum((1, 2))).item() == pytest.approx(-1)
+    assert dense.orthogonality_loss(pooled.overlap).item() == pytest.approx(0, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["DiffPool", "MinCutPool"])

@@ -15,11 +15,11 @@ GRAPH = torch.tensor([0] * 3 + [2] * 7 + [3])
 @pytest.mark.parametrize("heads", [1, 2])
 def test_products_of_every_graph(size, heads):
     a, b = torch.randn(11, 4), torch.randn(11, 6)
-    found = Blocks(PTR, GRAPH, size).product(a, b, heads)
+    products = Blocks(PTR, GRAPH, size).product(a, b, heads)
     for g, (begin, end) in enumerate(PTR.unfold(0, 2, 1).tolist()):
         parts = zip(a[begin:end].chunk(heads, 1), b[begin:end].chunk(heads, 1), strict=True)
         expected = torch.stack([left.t() @ right for left, right in parts])
-        torch.testing.assert_close(found[g], expected[0] if heads == 1 else expected)
+        torch.testing.assert_close(products[g], expected[0] if heads == 1 else expected)
 
 
 def test_gradients():

@@ -1,8 +1,8 @@
-"""The systems SEP-G is compared with, one small file each: only the pooling differs.
+"""Graph classifiers: SEP-G and its baselines, one file each; only the pooling differs.
 
-All have three message-passing layers, hand what every layer found to the classifier (skip
-connections), pool to 25 % of the nodes, and share the classifier of SEP-G. None is imported here:
-`sepool_experiments.models.systems` names them all and loads the one that is asked for.
+All have three message-passing layers with skip connections to the classifier, pool to 25 % of the
+nodes, and share the classifier of SEP-G. `sepool_experiments.models.systems` registers them and
+imports a module on first use.
 """
 
 from sepool.extras import needs

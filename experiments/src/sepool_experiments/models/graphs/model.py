@@ -1,4 +1,4 @@
-"""What all baselines share: their settings, three convolutions and the classifier of SEP-G."""
+"""Base classes of the graph classifiers: settings, three convolutions, the classifier of SEP-G."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ LAYERS, RATIO = 3, 0.25
 
 
 class GraphModel(nn.Module, ABC):
-    """A graph classifier: `make` its layers, `embed` every graph; the perceptron is here.
+    """A graph classifier; subclasses `make` their layers and `embed` every graph.
 
     Args:
-        in_channels: the width of the node features.
-        hidden: the width of every layer.
-        out_channels: the number of classes.
-        nodes: how many nodes a graph has on average; where clusters have a fixed number, there are
-            a quarter of that (Baek et al., 2021).
-        dropout: the share dropped after each hidden layer of the perceptron.
-        readout: how nodes become one vector, "sum" or "mean"; None for what is usual in the system.
-        input_link: whether the classifier also sees the sum of the input features.
-        replicas: how many models to hold side by side (see `Linear`); None for one.
+        in_channels: width of the node features.
+        hidden: width of every layer.
+        out_channels: number of classes.
+        nodes: average number of nodes of a graph; a fixed number of clusters is a quarter of it
+            (Baek et al., 2021).
+        dropout: dropout rate after each hidden layer of the perceptron.
+        readout: "sum" or "mean" over the nodes; None for ``usual_readout``.
+        input_link: append the sum of the input features to the input of the classifier.
+        replicas: number of models side by side (see `Linear`); None for one.
 
     Attributes:
-        auxiliary: what the last step of training adds to the loss, one value a replica, or None.
-        capturable: whether a step of training can be recorded as a CUDA graph.
+        auxiliary: auxiliary loss of the last training step, one value a replica, or None.
+        capturable: a training step can be captured as a CUDA graph.
+        usual_readout: readout as published.
     """
 
     usual_readout = "sum"
@@ -70,67 +71,67 @@ class GraphModel(nn.Module, ABC):
 
     @abstractmethod
     def make(self) -> int:
-        """Makes the layers, and says how wide the vector of a graph is."""
+        """Make the layers, and return the width of the embedding of a graph."""
 
     @abstractmethod
     def embed(self, batch: ReplicaBatch) -> Tensor:
-        """One vector for every graph, padding included."""
+        """Return one vector a graph, padding included."""
 
     def forward(self, batch: ReplicaBatch) -> Tensor:
-        """The logits of every graph, padding included."""
+        """Return the logits of every graph, padding included."""
         self.auxiliary = None
-        seen = self.embed(batch)
+        x = self.embed(batch)
         if self.input_link:
             assert batch.input_sums is not None
-            seen = torch.cat([batch.input_sums, seen], 1)
+            x = torch.cat([batch.input_sums, x], 1)
         drop, drop_again = self.drops
-        seen = drop(self.first(seen).relu())
-        logits: Tensor = self.last(drop_again(self.second(seen).relu()))
+        x = drop(self.first(x).relu())
+        logits: Tensor = self.last(drop_again(self.second(x).relu()))
         return logits
 
     def linear(self, before: int, after: int, bias: bool = True) -> Linear:
-        """A linear layer of all replicas."""
+        """Return a linear layer of all replicas."""
         return Linear(before, after, bias, replicas=self.replicas)
 
     def gcn(self, before: int, after: int) -> convs.GCN:
-        """A graph convolution of all replicas."""
+        """Return a graph convolution of all replicas."""
         return convs.GCN(before, after, replicas=self.replicas)
 
     def gcns(self) -> nn.ModuleList:
-        """Three of them, of the features and of what the one before found."""
+        """Return three graph convolutions, the first of the node features."""
         widths = [self.in_channels] + [self.hidden] * (LAYERS - 1)
         return nn.ModuleList(self.gcn(width, self.hidden) for width in widths)
 
-    def clusters(self, times: int = 1) -> int:
-        """A quarter of the average number of nodes, or a quarter of that."""
+    def clusters(self, poolings: int = 1) -> int:
+        """Return the number of clusters: a quarter of the average number of nodes a pooling."""
         count = self.nodes
-        for _ in range(times):
+        for _ in range(poolings):
             count = ceil(RATIO * count)
         return max(count, 1)
 
     def read(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
-        """The sum or mean over the nodes of every graph."""
+        """Return the sum or mean over the nodes of every graph."""
         return readout(x, batch.levels, 0, self.readout)
 
 
 class FlatModel(GraphModel):
-    """Three convolutions on the nodes; what they found, side by side, is pooled once."""
+    """Three convolutions on the nodes; their concatenated outputs are pooled once."""
 
     def make(self) -> int:
-        """The convolutions."""
+        """Make the convolutions."""
         self.convs = self.gcns()
         return LAYERS * self.hidden
 
     def convolve(self, batch: ReplicaBatch) -> list[Tensor]:
-        """What every convolution found, after its ReLU."""
-        found = [start(self.convs[0], batch, relu=True)]
+        """Return the output of every convolution after its ReLU."""
+        outputs = [start(self.convs[0], batch, relu=True)]
         for conv in self.convs[1:]:
-            found.append(go_on(conv, found[-1], batch))
-        return found
+            outputs.append(go_on(conv, outputs[-1], batch))
+        return outputs
 
 
 def start(conv: nn.Module, batch: ReplicaBatch, relu: bool) -> Tensor:
-    """The first convolution, of which the batch may hold a part already, or its ReLU."""
+    """Apply the first convolution, or its ReLU; its aggregation may be precomputed."""
     assert isinstance(conv, convs.GCN)
     if batch.aggregated:
         return apply(conv.linear, batch.x, batch, relu, batch.row_index)
@@ -139,7 +140,7 @@ def start(conv: nn.Module, batch: ReplicaBatch, relu: bool) -> Tensor:
 
 
 def go_on(conv: nn.Module, x: Tensor, batch: ReplicaBatch, graph: Operator | None = None) -> Tensor:
-    """The ReLU of another convolution, along all edges or those of another graph."""
+    """Apply a later convolution and ReLU, along all edges or those of ``graph``."""
     assert isinstance(conv, convs.GCN)
     graph = batch.operators[0] if graph is None else graph
     return apply(conv.linear, conv.aggregate(x, graph), batch, relu=True)
@@ -150,30 +151,30 @@ def apply(
     x: Features,
     batch: ReplicaBatch,
     relu: bool = False,
-    source: Tensor | None = None,
+    row_index: Tensor | None = None,
 ) -> Tensor:
-    """A linear layer on all nodes, or its ReLU; the padding of replicas is spared on a GPU.
+    """Apply a linear layer, or its ReLU, to all nodes; padding is skipped on a GPU.
 
-    ``source`` is that of the batch where ``x`` is a table of it.
+    ``row_index`` is that of the batch if ``x`` is its feature table.
     """
     assert isinstance(layer, Linear)
     num_valid = batch.num_valid[0] if batch.num_valid else None
-    return linear_chain(x, [(layer.weight, layer.bias)], num_valid, source, relu)
+    return linear_chain(x, [(layer.weight, layer.bias)], num_valid, row_index, relu)
 
 
 def rows(layer: nn.Module, x: Tensor) -> Tensor:
-    """A layer on the rows of all graphs, ``(graphs, rows, width)``."""
+    """Apply a layer to the rows of all graphs, ``(graphs, rows, width)``."""
     out: Tensor = layer(x.flatten(0, 1))
     return out.view(*x.shape[:2], -1)
 
 
-def side_by_side(found: list[Tensor]) -> Tensor:
-    """What all layers found of every node."""
-    return torch.cat(found, 1)
+def side_by_side(outputs: list[Tensor]) -> Tensor:
+    """Concatenate the outputs of several layers, node by node."""
+    return torch.cat(outputs, 1)
 
 
-def real_graphs(batch: ReplicaBatch) -> Tensor:
-    """Which graphs count and which are padding, one row a replica."""
+def padded_graph_mask(batch: ReplicaBatch) -> Tensor:
+    """Return the graph mask, one row a replica, with False for all padding of the batch."""
     replicas, graphs = batch.graph_mask.shape
-    room = batch.levels.num_graphs // replicas
-    return torch.nn.functional.pad(batch.graph_mask, (0, room - graphs))
+    padded_size = batch.levels.num_graphs // replicas
+    return torch.nn.functional.pad(batch.graph_mask, (0, padded_size - graphs))

@@ -1,1 +1,1 @@
-"""Parts that several models share."""
+"""Layers and pooling operations of several models."""

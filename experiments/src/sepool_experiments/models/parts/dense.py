@@ -1,4 +1,4 @@
-"""What is worked out of small dense matrices, one a graph."""
+"""Normalisation and losses of small dense matrices, one a graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TINY = 1e-12
 
 
 def normalise(a: Tensor, loops: bool) -> Tensor:
-    """``D^-1/2 A D^-1/2``, where ``A`` first gets a loop at every node, or loses all it has.
+    """Return ``D^-1/2 A D^-1/2``, with a loop added to every node or all loops removed.
 
     Example:
         >>> normalise(torch.tensor([[[5.0, 4.0], [4.0, 0.0]]]), loops=False)
@@ -22,13 +22,13 @@ def normalise(a: Tensor, loops: bool) -> Tensor:
     return scale * a * scale.transpose(1, 2)
 
 
-def crowding(overlap: Tensor) -> Tensor:
-    """``| S^T S / |S^T S|_F - I / sqrt(k) |_F`` of every ``S^T S``."""
+def orthogonality_loss(overlap: Tensor) -> Tensor:
+    """Return ``| S^T S / |S^T S|_F - I / sqrt(k) |_F`` of every ``S^T S``."""
     k = overlap.size(1)
     even = torch.eye(k, device=overlap.device) / k**0.5
     return _norm(overlap / _norm(overlap).view(-1, 1, 1) - even)
 
 
 def _norm(matrices: Tensor) -> Tensor:
-    """The Frobenius norm of every matrix, with a gradient even at 0."""
+    """Return the Frobenius norm of every matrix; its gradient is finite at 0."""
     return matrices.square().sum((1, 2)).clamp(min=TINY).sqrt()

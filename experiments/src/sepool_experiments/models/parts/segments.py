@@ -1,7 +1,7 @@
-"""Graphs of different sizes side by side, without waiting for the device to tell how large.
+"""Sorting and products within graphs of different sizes, without host synchronisation.
 
-All shapes follow from how many rows and graphs there are; every gradient is a gather, so that the
-same bits come out of every run.
+Shapes depend on the numbers of rows and graphs alone; every gradient is a gather, so that results
+are reproducible bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sepool_experiments.layers.segments import pool_sum
 
 
 def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Tensor]:
-    """The nodes of every graph by falling score, graph after graph, and the rank of every node.
+    """Return the nodes of every graph by descending score, and the rank of every node.
 
     Example:
         >>> score, ptr = torch.tensor([1.0, 3.0, 2.0]), torch.tensor([0, 2, 3])
@@ -28,57 +28,59 @@ def rank_in_graph(score: Tensor, ptr: Tensor, graph: Tensor) -> tuple[Tensor, Te
     order = score.detach().argsort(descending=True, stable=True)
     order = order.index_select(0, graph.index_select(0, order).argsort(stable=True))
     places = torch.arange(len(score), device=score.device)
-    rank = places - ptr.index_select(0, graph)  # of the places: nodes lie graph after graph
+    rank = places - ptr.index_select(0, graph)  # of a position in its graph
     return order, torch.empty_like(rank).index_copy_(0, order, rank)
 
 
-def spread(x: Tensor, source: Tensor, back: Tensor) -> Tensor:
-    """Rows of ``x`` put in other places, each once at most.
+def permute_rows(x: Tensor, index: Tensor, inverse: Tensor) -> Tensor:
+    """Return ``x[index]``, for an index without repeated rows.
 
-    ``source`` is the row for every place, ``len(x)`` for zeros; ``back`` the place of every row,
-    ``len(source)`` where it is dropped.
+    Args:
+        x: input rows.
+        index: input row of every output row, ``len(x)`` for zeros.
+        inverse: output row of every input row, ``len(index)`` if it is dropped.
     """
-    placed: Tensor = _Spread.apply(x, source, back)  # type: ignore[no-untyped-call]
-    return placed
+    out: Tensor = _PermuteRows.apply(x, index, inverse)  # type: ignore[no-untyped-call]
+    return out
 
 
-class _Spread(Function):
+class _PermuteRows(Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, source: Tensor, back: Tensor) -> Tensor:
-        ctx.save_for_backward(source, back)
-        return F.pad(x, (0, 0, 0, 1)).index_select(0, source)
+    def forward(ctx: Any, x: Tensor, index: Tensor, inverse: Tensor) -> Tensor:
+        ctx.save_for_backward(index, inverse)
+        return F.pad(x, (0, 0, 0, 1)).index_select(0, index)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        source, back = ctx.saved_tensors
-        return spread(grad, back, source), None, None
+        index, inverse = ctx.saved_tensors
+        return permute_rows(grad, inverse, index), None, None
 
 
 class Blocks:
-    """Graphs cut into blocks of equally many rows, so that sums over a graph are matrix products.
+    """Graphs divided into blocks of equal size, so that sums over a graph are matrix products.
 
-    A graph of ``n`` nodes gets ``ceil(n / size)`` blocks or one more; the rest of them is zeros.
+    A graph of ``n`` nodes has ``ceil(n / size)`` blocks or one more, padded with zeros.
     """
 
     def __init__(self, ptr: Tensor, graph: Tensor, size: int) -> None:
         rows, graphs, self.size = len(graph), len(ptr) - 1, size
         self.count = rows // size + graphs
         each = torch.arange(graphs + 1, device=ptr.device)
-        self.ptr = each + ptr // size  # leaves room for as many as are needed, or one more
+        self.ptr = each + ptr // size  # a bound: at most one block too many a graph
         self.graph = repeat_each(self.ptr.diff(), self.count)
-        here = torch.arange(rows, device=ptr.device)
+        nodes = torch.arange(rows, device=ptr.device)
         shift = torch.add(ptr, self.ptr, alpha=-size)
-        self.place = here - shift.index_select(0, graph)
+        self.inverse = nodes - shift.index_select(0, graph)
         empty = torch.full((self.count * size,), rows, device=ptr.device)
-        self.source = empty.index_copy_(0, self.place, here)
+        self.index = empty.index_copy_(0, self.inverse, nodes)
 
     def product(self, a: Tensor, b: Tensor, heads: int = 1) -> Tensor:
-        """``A^T B`` of every graph: ``(graphs, columns of A, columns of B)``.
+        """Return ``A^T B`` of every graph: ``(graphs, columns of A, columns of B)``.
 
-        With several heads an axis of heads follows the graphs, each of its part of the columns.
+        With several heads the second axis is the heads; each has an equal part of the columns.
         """
         left, right = (
-            spread(x, self.source, self.place).view(self.count, self.size, heads, -1)
+            permute_rows(x, self.index, self.inverse).view(self.count, self.size, heads, -1)
             for x in (a, b)
         )
         product = left.permute(0, 2, 3, 1) @ right.transpose(1, 2)
@@ -88,5 +90,5 @@ class Blocks:
 
 
 def block_size(nodes: int) -> int:
-    """A power of two that holds the average graph, from 16 to 128."""
+    """Return the power of two, from 16 to 128, that holds the average graph."""
     return min(max(16, 1 << (max(nodes, 1) - 1).bit_length()), 128)

@@ -1,7 +1,7 @@
-"""Pooling that drops nodes: which ones stay, and the graph between them.
+"""Top-k pooling: selection of nodes, and the graph that they induce.
 
-Nodes that are dropped keep their place and are zero: no shape depends on the data, so that many
-replicas can run in lockstep and a step can be recorded.
+Dropped nodes stay in the batch as zeros: no shape depends on the data, as lockstep replicas and
+CUDA graphs require.
 """
 
 from __future__ import annotations
@@ -20,92 +20,94 @@ from sepool_experiments.models.graphs.model import LAYERS, RATIO, GraphModel, go
 from sepool_experiments.models.parts.segments import rank_in_graph
 
 
-class Kept(NamedTuple):
-    """What is left of a batch: a mask over the nodes, and how many a graph has."""
+class Selection(NamedTuple):
+    """Selected nodes of a batch: a mask over all nodes, and their number in every graph."""
 
-    nodes: Tensor
+    mask: Tensor
     counts: Tensor
 
 
-def top_nodes(score: Tensor, before: Kept | None, ptr: Tensor, graph: Tensor) -> Kept:
-    """Keeps the ``ceil(ratio n)`` nodes of every graph with the highest scores.
+def top_nodes(score: Tensor, previous: Selection | None, ptr: Tensor, graph: Tensor) -> Selection:
+    """Select the ``ceil(ratio n)`` nodes of every graph with the highest scores.
 
     Example:
         >>> score, ptr = torch.tensor([0.1, 0.3, 0.2, 0.0, 0.4]), torch.tensor([0, 5])
-        >>> top_nodes(score, None, ptr, torch.zeros(5, dtype=torch.int64)).nodes.tolist()
+        >>> top_nodes(score, None, ptr, torch.zeros(5, dtype=torch.int64)).mask.tolist()
         [False, True, False, False, True]
     """
-    counts = ptr.diff() if before is None else before.counts
-    if before is not None:
-        score = score.masked_fill(~before.nodes, -torch.inf)
+    counts = ptr.diff() if previous is None else previous.counts
+    if previous is not None:
+        score = score.masked_fill(~previous.mask, -torch.inf)
     _, rank = rank_in_graph(score, ptr, graph)
-    kept = (counts * RATIO).ceil().long()
-    return Kept(rank < kept.index_select(0, graph), kept)
+    counts = (counts * RATIO).ceil().long()
+    return Selection(rank < counts.index_select(0, graph), counts)
 
 
-def between(a: Adjacency, nodes: Tensor) -> Operator:
-    """What a graph convolution needs of the graph between some nodes.
+def induced_operator(a: Adjacency, mask: Tensor) -> Operator:
+    """Return the operator of a graph convolution on the subgraph induced by a mask.
 
     The adjacency is that of a batch prepared for `sepool_experiments.layers.convs.GCN`, with a loop
     at every node.
     """
     row = a.row
-    there = nodes.float()
-    weight = there.index_select(0, row) * there.index_select(0, a.index) * (a.weight != 0)
+    selected = mask.float()
+    weight = selected.index_select(0, row) * selected.index_select(0, a.index) * (a.weight != 0)
     scale = segment_sum(weight.unsqueeze(1), a.ptr).squeeze(1).clamp_(min=1).rsqrt_()
     return Operator(
         a.weighted(weight * scale.index_select(0, row) * scale.index_select(0, a.index))
     )
 
 
-def gate(x: Tensor, score: Tensor, nodes: Tensor) -> Tensor:
-    """Rows times the ``tanh`` of their scores; 0 for those that do not stay.
+def gate(x: Tensor, score: Tensor, mask: Tensor) -> Tensor:
+    """Multiply selected rows by the ``tanh`` of their scores, the others by 0.
 
     Example:
         >>> gate(torch.ones(2, 1), torch.tensor([99.0, 99.0]), torch.tensor([True, False]))
         tensor([[1.],
                 [0.]])
     """
-    return x * (score.tanh() * nodes).unsqueeze(1)
+    return x * (score.tanh() * mask).unsqueeze(1)
 
 
-class DropModel(GraphModel):
-    """Three blocks of a convolution and a pooling that drops nodes; the readouts of all blocks."""
+class TopKModel(GraphModel):
+    """Three blocks of a convolution and top-k pooling; the readouts of all blocks."""
 
     def make(self) -> int:
-        """The convolutions, and what scores the nodes after each."""
+        """Make the convolutions, and a score layer after each."""
         self.convs = self.gcns()
         self.scores = nn.ModuleList(self.make_score() for _ in range(LAYERS))
         return LAYERS * self.hidden
 
     @abstractmethod
     def make_score(self) -> nn.Module:
-        """A layer that gives every node a number."""
+        """Return a layer for the scores of the nodes."""
 
     @abstractmethod
     def score(self, layer: nn.Module, x: Tensor, graph: Operator) -> Tensor:
-        """The number of every node."""
+        """Return the score of every node."""
 
     def embed(self, batch: ReplicaBatch) -> Tensor:
-        """The readouts of all blocks."""
-        levels, prepared = batch.levels, batch.operators[0]
-        found, kept = [], None
+        """Return the readouts of all blocks."""
+        levels, operator = batch.levels, batch.operators[0]
+        readouts, selection = [], None
         x = start(self.convs[0], batch, relu=True)
         for i, layer in enumerate(self.scores):
-            if kept is not None:
-                prepared = between(batch.operators[0].adjacency, kept.nodes)
-                x = go_on(self.convs[i], x, batch, prepared) * kept.nodes.unsqueeze(1)
-            score = self.score(layer, x, prepared)
-            kept = top_nodes(score, kept, levels.graph_ptr(0), levels.batch(0))
-            x = gate(x, score, kept.nodes)
-            found.append(read_kept(x, kept, self, batch))
-        return torch.cat(found, 1)
+            if selection is not None:
+                operator = induced_operator(batch.operators[0].adjacency, selection.mask)
+                x = go_on(self.convs[i], x, batch, operator) * selection.mask.unsqueeze(1)
+            score = self.score(layer, x, operator)
+            selection = top_nodes(score, selection, levels.graph_ptr(0), levels.batch(0))
+            x = gate(x, score, selection.mask)
+            readouts.append(read_selected(x, selection, self, batch))
+        return torch.cat(readouts, 1)
 
 
-def read_kept(x: Tensor, kept: Kept, model: GraphModel, batch: ReplicaBatch) -> Tensor:
-    """The sum or mean over what is left of every graph; what was dropped is zero."""
-    seen = model.read(x, batch)
+def read_selected(
+    x: Tensor, selection: Selection, model: GraphModel, batch: ReplicaBatch
+) -> Tensor:
+    """Return the sum or mean over the selected nodes of every graph; all others are zero."""
+    out = model.read(x, batch)
     if model.readout == "mean":
-        share = batch.levels.graph_ptr(0).diff() / kept.counts.clamp(min=1)
-        seen = seen * share.unsqueeze(1)
-    return seen
+        scale = batch.levels.graph_ptr(0).diff() / selection.counts.clamp(min=1)
+        out = out * scale.unsqueeze(1)
+    return out
