@@ -79,11 +79,11 @@ def test_alone_and_among_others(name):
     protocol = replace(PROTOCOL, epochs=4)
     together = lockstep(name, (0, 1, 2), protocol, dropout=0.5)
     alone = lockstep(name, (2,), protocol, dropout=0.5)
-    found = {r.unit.seed: r for r in together.run()}
+    results = {r.unit.seed: r for r in together.run()}
     (one,) = alone.run()
-    assert found[2].val_loss == pytest.approx(one.val_loss, abs=1e-5)
-    assert found[2].test_accuracy == one.test_accuracy
-    assert found[0].val_loss != found[1].val_loss
+    assert results[2].val_loss == pytest.approx(one.val_loss, abs=1e-5)
+    assert results[2].test_accuracy == one.test_accuracy
+    assert results[0].val_loss != results[1].val_loss
 
 
 @pytest.mark.parametrize("name", list(NODE_SYSTEMS))

@@ -16,7 +16,7 @@ from sepool_experiments.models.nodes.gat import GAT
 from sepool_experiments.models.nodes.gcn import GCN
 from sepool_experiments.models.nodes.gcnii import GCNII
 from sepool_experiments.models.nodes.gin import GIN
-from sepool_experiments.models.nodes.gunets import GUNets, between, square, two_steps
+from sepool_experiments.models.nodes.gunets import GUNets, induced_adjacency, square, two_steps
 from sepool_experiments.models.nodes.mixhop import MixHop
 from sepool_experiments.models.nodes.model import NodeGraph, Sparse
 from sepool_experiments.models.nodes.s2gc import S2GC
@@ -71,7 +71,7 @@ def test_gat_is_pygs_with_heads():
     pairs = ((first, ours.first, ours.attention), (last, ours.last, ours.attention_again))
     for layer, linear, attention in pairs:
         layer.lin.weight.data = linear.weight.data.t()
-        layer.att_src.data, layer.att_dst.data = attention.source[None], attention.target[None]
+        layer.att_src.data, layer.att_dst.data = attention.att_src[None], attention.att_dst[None]
         layer.bias.data = attention.bias.data.normal_()
     hidden = torch.nn.functional.elu(first(DATA.x, DATA.edge_index))
     torch.testing.assert_close(ours(ours.prepare(DATA)), last(hidden, DATA.edge_index))
@@ -114,8 +114,8 @@ def test_appnp_reaches_its_fixed_point():
 def test_dropping_edges_is_unbiased():
     drop, x = Dropout(0.5, option="edge_dropout"), torch.randn(COUNT, 1, 3).expand(-1, 1000, -1)
     drop.keys = torch.arange(1000)
-    found = spread(GRAPH, x.contiguous(), drop).mean(1)
-    torch.testing.assert_close(found, GRAPH.smooth(x[:, 0].contiguous()), atol=0.1, rtol=0)
+    mean = spread(GRAPH, x.contiguous(), drop).mean(1)
+    torch.testing.assert_close(mean, GRAPH.smooth(x[:, 0].contiguous()), atol=0.1, rtol=0)
 
 
 def test_mixhop_is_pygs_with_normalisation_between():
@@ -145,14 +145,16 @@ def test_gcnii_is_pygs():
 
 
 def test_fastgcn_estimates_without_bias():
-    chance, x = importance(GRAPH), torch.rand(COUNT, 2)
+    probability, x = importance(GRAPH), torch.rand(COUNT, 2)
     s = dense(GRAPH.adjacency)
-    torch.testing.assert_close(chance, s.square().sum(0) / s.square().sum())
+    torch.testing.assert_close(probability, s.square().sum(0) / s.square().sum())
     sampler = Sampler(40)
     sampler.keys = torch.arange(20_000)
-    count = sampler(chance)
+    count = sampler(probability)
     assert count.shape == (COUNT, 20_000)
-    torch.testing.assert_close((count * chance[:, None] * 40).sum(0), torch.full((20_000,), 40.0))
+    torch.testing.assert_close(
+        (count * probability[:, None] * 40).sum(0), torch.full((20_000,), 40.0)
+    )
     estimate = s @ (count.mean(1, keepdim=True) * x)
     torch.testing.assert_close(estimate, s @ x, atol=0.05, rtol=0)
 
@@ -187,10 +189,10 @@ def test_dgi_learns_to_tell_a_graph_from_a_shuffled_one():
 def test_shuffled_rows_are_the_same_rows():
     shuffle, x = Shuffle(3), torch.randn(10, 2, 3)
     shuffle.keys = torch.tensor([1, 2])
-    found = shuffle(x)
+    out = shuffle(x)
     for r in range(2):
-        assert sorted(found[:, r].tolist()) == sorted(x[:, r].tolist())
-    assert not torch.equal(found, x)
+        assert sorted(out[:, r].tolist()) == sorted(x[:, r].tolist())
+    assert not torch.equal(out, x)
 
 
 def test_g_u_nets_keeps_so_many_nodes():
@@ -208,13 +210,13 @@ def test_g_u_nets_joins_what_is_two_steps_apart():
     a = dense(GRAPH.plain) + torch.eye(COUNT)
     reached = (a @ a > 0).float() - torch.eye(COUNT)
     pairs = two_steps(GRAPH.adjacency)
-    found = torch.zeros(COUNT, COUNT)
-    found[pairs[0], pairs[1]] = 1
-    assert torch.equal(found, reached)
-    kept = torch.stack([torch.randperm(COUNT)[:20] for _ in range(2)])
-    level = between(pairs, kept, COUNT)
+    squared = torch.zeros(COUNT, COUNT)
+    squared[pairs[0], pairs[1]] = 1
+    assert torch.equal(squared, reached)
+    index = torch.stack([torch.randperm(COUNT)[:20] for _ in range(2)])
+    level = induced_adjacency(pairs, index, COUNT)
     for r in range(2):
-        assert torch.equal(level[r], reached[kept[r]][:, kept[r]])
+        assert torch.equal(level[r], reached[index[r]][:, index[r]])
     again = torch.stack([torch.randperm(20)[:5] for _ in range(2)])
     looped = level + torch.eye(20)
     expected = (looped @ looped > 0).float() * (1 - torch.eye(20))
@@ -225,5 +227,5 @@ def test_g_u_nets_joins_what_is_two_steps_apart():
 def test_g_u_nets_counts_a_node_twice_among_its_neighbours():
     a = (dense(GRAPH.plain) > 0).float() * (1 - torch.eye(COUNT)) + 2 * torch.eye(COUNT)
     scale = a.sum(1).rsqrt()
-    found = dense(GUNets(WORDS, 8, CLASSES, sizes="0.5").prepare(DATA).graph.adjacency)
-    torch.testing.assert_close(found, scale[:, None] * a * scale)
+    adjacency = dense(GUNets(WORDS, 8, CLASSES, sizes="0.5").prepare(DATA).graph.adjacency)
+    torch.testing.assert_close(adjacency, scale[:, None] * a * scale)

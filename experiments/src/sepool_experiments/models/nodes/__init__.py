@@ -1,4 +1,4 @@
-"""The systems SEP-N is compared with, one small file each; `models.node_systems` names them.
+"""Node classifiers: SEP-N and its baselines, one file each; `models.node_systems` registers them.
 
-Every model can hold replicas that share one graph: features stand side by side, ``(N, R, width)``.
+Replicas of a model share one graph, with features ``(N, R, width)``.
 """

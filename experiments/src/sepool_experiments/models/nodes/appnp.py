@@ -1,4 +1,4 @@
-"""APPNP: predict from the features, then spread the predictions."""
+"""APPNP: predictions from the features, propagated by personalised PageRank."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class APPNP(NodeModel):
     layer, learning rate 0.01.
 
     Args:
-        steps: how often predictions are spread.
-        alpha: ``a``, the chance to return.
-        edge_dropout: the share dropped of the adjacency.
+        steps: number of propagations.
+        alpha: teleport probability ``a``.
+        edge_dropout: dropout rate of the adjacency.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class APPNP(NodeModel):
         )
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         x = self.first.sparse_product(graph.sparse).relu()
         start: Tensor = self.last(self.drop(x))
         z = start
@@ -56,7 +56,7 @@ class APPNP(NodeModel):
 
 
 def spread(graph: NodeGraph, x: Tensor, drop: Dropout) -> Tensor:
-    """``S x``, with dropout on the entries of ``S``, each replica its own."""
+    """Return ``S x``, with dropout on the entries of ``S`` in every replica."""
     a, rate = graph.adjacency, drop.rate
     if not drop.training or (not isinstance(rate, Tensor) and rate == 0):
         return a.propagate(x)

@@ -1,4 +1,4 @@
-"""DGI: node features learned without labels, then a linear model."""
+"""DGI: unsupervised node embeddings and a linear probe."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeMo
 
 
 class Shuffle(Keyed):
-    """Deals the rows of every replica out anew: the graph stays, features change places."""
+    """Random permutation of the rows of every replica: the corruption of the features."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """The same rows in another order."""
+        """Return the rows in random order."""
         if self.keys is None:
             order = torch.rand(1, len(x), device=x.device).argsort(1)
         else:
@@ -27,9 +27,9 @@ class Shuffle(Keyed):
 class DGI(NodeModel):
     """The encoder of Velickovic et al., "Deep graph infomax", 2019.
 
-    ``H = PReLU(S X W + b)`` is trained so that ``sigmoid(h_i^T M s)`` tells nodes of the graph from
-    those of the graph with shuffled features, ``s = sigmoid(mean of H)``. As published: 512
-    columns, learning rate 1e-3, stopped after 20 epochs without a lower loss.
+    ``H = PReLU(S X W + b)`` is trained so that ``sigmoid(h_i^T M s)`` discriminates between nodes
+    of the graph and of the graph with shuffled features; ``s = sigmoid(mean of H)``. As published:
+    512 columns, learning rate 1e-3, patience of 20 epochs on the loss.
     """
 
     def __init__(self, in_channels: int, hidden: int, *, replicas: int | None = None) -> None:
@@ -41,29 +41,29 @@ class DGI(NodeModel):
         self.shuffle = Shuffle(1)
 
     def encode(self, x: Tensor, graph: NodeGraph) -> Tensor:
-        """``PReLU(S x + b)``."""
+        """Return ``PReLU(S x + b)``."""
         x = self.first.shift(graph.smooth(x))
         return torch.where(x > 0, x, self.slope * x)
 
     def scores(self, graph: NodeGraph) -> tuple[Tensor, Tensor]:
-        """The discriminator's logits of the nodes, and of those with shuffled features."""
+        """Return the discriminator's logits of the nodes, and of nodes with shuffled features."""
         x = self.first.sparse_product(graph.sparse)
-        here, shuffled = self.encode(x, graph), self.encode(self.shuffle(x), graph)
-        summary = self.bilinear(here.mean(0, keepdim=True).sigmoid())
-        return (here * summary).sum(-1), (shuffled * summary).sum(-1)
+        positive, negative = self.encode(x, graph), self.encode(self.shuffle(x), graph)
+        summary = self.bilinear(positive.mean(0, keepdim=True).sigmoid())
+        return (positive * summary).sum(-1), (negative * summary).sum(-1)
 
     def loss(self, graph: NodeGraph) -> Tensor:
-        """How badly the discriminator does, one value a replica."""
-        here, shuffled = self.scores(graph)
-        return (F.softplus(-here) + F.softplus(shuffled)).mean(0) / 2
+        """Return the binary cross-entropy of the discriminator, one value a replica."""
+        positive, negative = self.scores(graph)
+        return (F.softplus(-positive) + F.softplus(negative)).mean(0) / 2
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """What was learned of every node."""
+        """Return the embeddings of all nodes."""
         return self.encode(self.first.sparse_product(graph.sparse), graph)
 
 
 class Probe(NodeModel):
-    """The linear model of what `DGI` learned; as published, learning rate 0.01 and no decay."""
+    """Linear model on the embeddings of `DGI`; as published, learning rate 0.01 and no decay."""
 
     def __init__(
         self, in_channels: int, hidden: int, out_channels: int, *, replicas: int | None = None
@@ -73,10 +73,10 @@ class Probe(NodeModel):
         self.first = self.linear(hidden, out_channels)
 
     def make_encoder(self, replicas: int) -> DGI:
-        """The model that is trained before this one, and whose output it sees."""
+        """Return the encoder, which is trained first."""
         return DGI(self.in_channels, self.hidden, replicas=replicas)
 
     def forward(self, graph: Tensor) -> Tensor:
-        """The logits of all nodes, from what was learned of them."""
+        """Return the logits of all nodes from their embeddings."""
         logits: Tensor = self.first(graph)
         return logits

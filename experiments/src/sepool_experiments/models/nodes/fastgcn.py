@@ -1,4 +1,4 @@
-"""FastGCN: a graph convolution estimated from nodes drawn by their importance."""
+"""FastGCN: a graph convolution estimated by importance sampling of the nodes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sepool_experiments.models.nodes.model import NodeGraph, NodeModel
 
 
 class Smoothed(NamedTuple):
-    """A graph, what the first layer gathers, and how important every node is."""
+    """A graph, its features after the first aggregation, and the probability of every node."""
 
     graph: NodeGraph
     x: Tensor
-    chance: Tensor
+    probability: Tensor
 
 
 class Sampler(Keyed):
-    """Draws nodes with replacement, and weighs them so that sums over all nodes are unbiased.
+    """Sampling of nodes with replacement, weighted for unbiased sums over all nodes.
 
-    Node ``u`` is drawn with probability ``q(u)``; drawn ``c(u)`` of ``t`` times, it counts
-    ``c(u) / (t q(u))``, the mean of which is 1. With ``q(u)`` in proportion to the squared length
-    of column ``u`` of ``S`` the variance is least, as far as it is known before training.
+    Node ``u`` has probability ``q(u)``; drawn ``c(u)`` of ``t`` times, it has the weight
+    ``c(u) / (t q(u))``, the mean of which is 1. ``q(u)`` proportional to the squared length of
+    column ``u`` of ``S`` minimises the variance as far as it is computable before training.
 
     Example:
         >>> sampler = Sampler(1000)
@@ -38,30 +38,30 @@ class Sampler(Keyed):
         super().__init__(salt)
         self.samples = samples
 
-    def forward(self, chance: Tensor) -> Tensor:
-        """How much every node counts, one column a replica."""
+    def forward(self, probability: Tensor) -> Tensor:
+        """Return the weight of every node, one column a replica."""
         if self.keys is None:
-            draws = torch.rand(1, self.samples, device=chance.device)
+            draws = torch.rand(1, self.samples, device=probability.device)
         else:
             draws = noise(self.keys, self.samples, self.salt)
-        ends = chance.cumsum(0) / chance.sum()
-        found = torch.searchsorted(ends, draws).clamp_(max=len(chance) - 1)
-        counts = torch.zeros(len(draws), len(chance), device=chance.device)
-        counts.scatter_add_(1, found, torch.ones_like(draws))
-        return (counts / (self.samples * chance)).t()
+        ends = probability.cumsum(0) / probability.sum()
+        index = torch.searchsorted(ends, draws).clamp_(max=len(probability) - 1)
+        counts = torch.zeros(len(draws), len(probability), device=probability.device)
+        counts.scatter_add_(1, index, torch.ones_like(draws))
+        return (counts / (self.samples * probability)).t()
 
 
 class FastGCN(NodeModel):
     """Chen et al., "FastGCN", 2018.
 
     A GCN of two layers, the second estimated in training from ``samples`` nodes. As in the authors'
-    code the first layer sees ``S X``, which is known beforehand, and prediction uses all nodes.
-    Here nodes that were not drawn are multiplied by zero rather than left out: the estimate is the
-    same, the time is not, which on graphs of this size nobody would notice. The published figures
-    are for the public split, for which the authors give no settings: those of GCN, 400 nodes.
+    code the input of the first layer is the precomputed ``S X``, and prediction uses all nodes.
+    Here nodes that are not drawn are multiplied by zero: the estimate is the same, without the gain
+    in speed, which is negligible on graphs of this size. The published figures are for the public
+    split, for which the authors give no settings; here those of GCN and 400 nodes.
 
     Args:
-        samples: how many nodes are drawn in a step.
+        samples: number of nodes drawn in a step.
     """
 
     def __init__(
@@ -79,21 +79,21 @@ class FastGCN(NodeModel):
         self.drop, self.sampler = Dropout(dropout, 1), Sampler(samples, 2)
 
     def prepare(self, data: Data) -> Smoothed:
-        """The graph, ``S X`` and the probabilities."""
+        """Return the graph, ``S X`` and the probabilities."""
         graph = NodeGraph.of(data)
         return Smoothed(graph, graph.smooth(graph.x), importance(graph))
 
     def forward(self, graph: Smoothed) -> Tensor:
-        """The logits of all nodes; in training, estimates."""
+        """Return the logits of all nodes; estimates in training."""
         x = self.last.product(self.drop(self.first(self.shared(graph.x)).relu()))
         if self.training:
-            count = self.sampler(graph.chance)
-            x = x * (count if x.dim() == 2 else count.unsqueeze(-1))
+            weight = self.sampler(graph.probability)
+            x = x * (weight if x.dim() == 2 else weight.unsqueeze(-1))
         return self.last.shift(graph.graph.smooth(x))
 
 
 def importance(graph: NodeGraph) -> Tensor:
-    """The squared length of every column of ``S``, in proportion; ``S`` is symmetric."""
+    """Return the squared lengths of the columns of ``S``, normalised; ``S`` is symmetric."""
     a = graph.adjacency
     assert a.weight is not None
     length = a.weighted(a.weight.square()).degree()

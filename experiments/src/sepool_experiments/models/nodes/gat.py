@@ -1,4 +1,4 @@
-"""GAT: neighbours weighed by attention, with several heads."""
+"""GAT: multi-head attention to the neighbours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from sepool_experiments.models.nodes.model import InputLinear, NodeGraph, NodeMo
 
 
 class Attention(nn.Module):
-    """What the heads of a layer do with ``X W``; as PyG's ``GATConv`` with these weights.
+    """Multi-head attention on ``X W``, equal to PyG's ``GATConv``.
 
-    Every node weighs its neighbours and itself by ``softmax(LeakyReLU(a_1 . h_i + a_2 . h_j))``, of
-    which dropout drops a share. Heads of ``width`` columns stand side by side, or their mean is
-    taken.
+    A node attends to its neighbours and itself by ``softmax(LeakyReLU(a_1 . h_i + a_2 . h_j))``,
+    with dropout. Heads of ``width`` columns are concatenated or averaged.
     """
 
     def __init__(
@@ -35,26 +34,26 @@ class Attention(nn.Module):
         super().__init__()
         self.heads, self.width, self.concat = heads, width, concat
         lead = () if replicas is None else (replicas,)
-        self.target = nn.Parameter(torch.empty(*lead, heads, width))
-        self.source = nn.Parameter(torch.empty(*lead, heads, width))
+        self.att_dst = nn.Parameter(torch.empty(*lead, heads, width))
+        self.att_src = nn.Parameter(torch.empty(*lead, heads, width))
         self.bias = nn.Parameter(torch.zeros(*lead, heads * width if concat else width))
-        bound = (6 / (heads + width)) ** 0.5  # as PyG draws them
-        for parameter in (self.target, self.source):
+        bound = (6 / (heads + width)) ** 0.5  # PyG's initialisation
+        for parameter in (self.att_dst, self.att_src):
             nn.init.uniform_(parameter, -bound, bound)
         self.drop = Dropout(dropout, salt, "edge_dropout")
 
     def forward(self, x: Tensor, a: Adjacency) -> Tensor:
-        """The new features of every node, from ``X W``."""
-        apart = x.view(*x.shape[:-1], self.heads, self.width)  # (N, [R,] heads, width)
-        scores = [(apart * vector).sum(-1) for vector in (self.source, self.target)]
+        """Return the new features of every node, from ``X W``."""
+        heads = x.view(*x.shape[:-1], self.heads, self.width)  # (N, [R,] heads, width)
+        scores = [(heads * vector).sum(-1) for vector in (self.att_src, self.att_dst)]
         ptr, _, order = a.transpose()
-        seen = unpool(scores[0].flatten(1), ptr, a.index, order)
-        own = unpool(scores[1].flatten(1), a.ptr, a.row)
-        share = edge_softmax(a, F.leaky_relu(seen + own, NEGATIVE_SLOPE))
+        source_score = unpool(scores[0].flatten(1), ptr, a.index, order)
+        target_score = unpool(scores[1].flatten(1), a.ptr, a.row)
+        share = edge_softmax(a, F.leaky_relu(source_score + target_score, NEGATIVE_SLOPE))
         share = self.drop(share.view(-1, *x.shape[1:-1], self.heads)).flatten(1)
-        found = weighted_propagate(a, apart.reshape(len(x), -1, self.width), share)
-        found = found.view(*x.shape[:-1], self.heads, self.width)
-        return (found.flatten(-2) if self.concat else found.mean(-2)) + self.bias
+        out = weighted_propagate(a, heads.reshape(len(x), -1, self.width), share)
+        out = out.view(*x.shape[:-1], self.heads, self.width)
+        return (out.flatten(-2) if self.concat else out.mean(-2)) + self.bias
 
 
 class GAT(NodeModel):
@@ -68,7 +67,7 @@ class GAT(NodeModel):
         hidden: columns a head in the first layer.
         heads: heads of the first layer.
         out_heads: heads of the second.
-        edge_dropout: the share dropped of the attention.
+        edge_dropout: dropout rate of the attention.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class GAT(NodeModel):
         )
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         x = F.elu(self.attention(self.first.sparse_product(graph.sparse), graph.adjacency))
         logits: Tensor = self.attention_again(self.last(self.drop(x)), graph.adjacency)
         return logits

@@ -1,4 +1,4 @@
-"""GCN: graph convolutions, one after the other."""
+"""GCN: a stack of graph convolutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class GCN(NodeModel):
     width 16, dropout 0.5 before both, weight decay 5e-4 on the first alone, learning rate 0.01.
 
     Args:
-        layers: how many layers.
+        layers: number of layers.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class GCN(NodeModel):
         self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(layers - 1))
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         x = self.first.shift(graph.smooth(self.first.sparse_product(graph.sparse)))
         for drop, layer in zip(self.drops, self.others, strict=True):
             assert isinstance(layer, Linear)

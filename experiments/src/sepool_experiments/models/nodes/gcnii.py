@@ -1,4 +1,4 @@
-"""GCNII: deep graph convolutions that keep the first features and stay near the identity."""
+"""GCNII: deep graph convolutions with initial residuals and identity mappings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class GCNII(NodeModel):
     and 5e-4 on the layers before and after; learning rate 0.01; patience 100.
 
     Args:
-        layers: how many convolutions.
-        alpha: ``a``, how much of the first features every layer sees.
-        strength: ``c`` (lambda in the paper), how far the layers may be from the identity.
+        layers: number of convolutions.
+        alpha: ``a``, weight of the initial residual.
+        strength: ``c`` (lambda in the paper), which scales the weight ``b_l`` of ``W_l``.
     """
 
     decayed = ("convs",)
@@ -48,12 +48,12 @@ class GCNII(NodeModel):
         self.drops = nn.ModuleList(Dropout(dropout, 1 + i) for i in range(layers + 1))
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         start = self.first.shift(self.first.sparse_product(graph.sparse)).relu()
         x = start
         for drop, conv, share in zip(self.drops, self.convs, self.shares, strict=False):
             assert isinstance(conv, Linear)
-            seen = (1 - self.alpha) * graph.smooth(drop(x)) + self.alpha * start
-            x = (share * conv(seen) + (1 - share) * seen).relu()
+            support = (1 - self.alpha) * graph.smooth(drop(x)) + self.alpha * start
+            x = (share * conv(support) + (1 - share) * support).relu()
         logits: Tensor = self.last(self.drops[-1](x))
         return logits

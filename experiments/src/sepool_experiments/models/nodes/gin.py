@@ -1,4 +1,4 @@
-"""GIN: sums of neighbours and perceptrons."""
+"""GIN: sums over neighbours and perceptrons."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class GIN(NodeModel):
         self.last = convs.GIN(hidden, out_channels, replicas)
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
-        seen = self.first.sparse_product(graph.sparse)
-        seen = self.first.shift(seen + graph.plain.propagate(seen))  # (X + A X) W + b
-        x = self.drop(self.second(seen.relu()).relu())
+        """Return the logits of all nodes."""
+        x = self.first.sparse_product(graph.sparse)
+        x = self.first.shift(x + graph.plain.propagate(x))  # (X + A X) W + b
+        x = self.drop(self.second(x.relu()).relu())
         logits: Tensor = self.last(x, self.last.prepare(graph.plain))
         return logits

@@ -1,4 +1,4 @@
-"""MixHop: neighbours at several distances side by side."""
+"""MixHop: concatenated powers of the adjacency."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ POWERS = (0, 1, 2)
 class MixHop(NodeModel):
     """Abu-El-Haija et al., "MixHop: higher-order graph convolutional architectures", 2019.
 
-    A layer is ``[S^j H W_j for j = 0, 1, 2]``, side by side, without bias. As in the authors'
-    programs for their tables: one hidden layer with 20 columns a power, batch normalisation, ReLU;
-    a second layer, whose parts are added up, weighed by a learned softmax. Dropout 0.5 on the input
-    and 0.9 between. They descend plainly, at a rate of 0.25 to 1, and decay all weights; here it is
-    Adam, and the decay is on the first layer, which normalisation makes free of scale.
+    A layer concatenates ``S^j H W_j`` for ``j = 0, 1, 2``, without bias. As in the authors' code
+    for their tables: one hidden layer with 20 columns a power, batch normalisation, ReLU; a second
+    layer, whose parts are added up, weighted by a learned softmax. Dropout 0.5 on the input and 0.9
+    in between. The authors train by gradient descent at a rate of 0.25 to 1 with decay on all
+    weights; here it is Adam with decay on the first layer, which is scale-free by normalisation.
 
     Args:
         hidden: columns a power.
@@ -44,7 +44,7 @@ class MixHop(NodeModel):
         self.share = nn.Parameter(torch.zeros(*lead, len(POWERS)))
 
     def forward(self, graph: NodeGraph) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         x = self.norm(mix_powers(graph, self.first.sparse_product(graph.sparse))).relu()
         x = mix_powers(graph, self.last.product(self.drop(x)))
         parts = x.view(*x.shape[:-1], len(POWERS), -1)
@@ -52,7 +52,7 @@ class MixHop(NodeModel):
 
 
 def mix_powers(graph: NodeGraph, x: Tensor) -> Tensor:
-    """``[S^j x_j]`` of the equal parts ``x_j`` of the columns, the last two smoothed together."""
+    """Return ``[S^j x_j]`` of the equal parts ``x_j`` of the columns."""
     own, near, far = x.chunk(len(POWERS), -1)
     near, far = graph.smooth(torch.cat([near, far], -1)).chunk(2, -1)
     return torch.cat([own, near, graph.smooth(far.contiguous())], -1)

@@ -1,4 +1,4 @@
-"""What all node classifiers share: the graph as they see it, and the first layer."""
+"""Base class, input graph and first layer of the node classifiers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sepool_experiments.layers.segments import pool_sum, unpool
 
 
 class Sparse(NamedTuple):
-    """A matrix by its nonzero entries, row by row, and their order column by column."""
+    """A sparse matrix: its nonzero entries by row, and their order by column."""
 
     ptr: Tensor
     row: Tensor
@@ -31,7 +31,7 @@ class Sparse(NamedTuple):
 
     @classmethod
     def of(cls, x: Tensor) -> Sparse:
-        """The entries of a matrix."""
+        """Return the nonzero entries of a matrix."""
         row, col = x.nonzero(as_tuple=True)
         by_column, order = col.sort(stable=True)
         csr, value = torch._convert_indices_from_coo_to_csr, x[row, col]
@@ -39,23 +39,23 @@ class Sparse(NamedTuple):
         return cls(ptr, row, col, value, col_ptr, order, row[order], value[order])
 
     def matmul(self, dense: Tensor) -> Tensor:
-        """The product with a table, one row a column of this matrix; for rows of any shape."""
+        """Multiply with a table, one row a column of this matrix; rows may have any shape."""
         transpose = self.col_ptr, self.t_row, self.t_value
         return sparse_product(dense, self.ptr, self.col, self.value, *transpose)
 
     def matmul_with(self, value: Tensor, dense: Tensor) -> Tensor:
-        """The same with other values, which may differ from replica to replica."""
-        seen = unpool(dense, self.col_ptr, self.col, self.order) * value
-        return pool_sum(seen, self.ptr, self.row)
+        """Multiply with other values of the entries, which may differ between replicas."""
+        products = unpool(dense, self.col_ptr, self.col, self.order) * value
+        return pool_sum(products, self.ptr, self.row)
 
 
 @dataclass
 class NodeGraph:
-    """A graph with features, as the models of this folder see it.
+    """A graph with features, the input of the node classifiers.
 
     Attributes:
-        x: the features, one row a node.
-        sparse: the same by its nonzero entries.
+        x: features, one row a node.
+        sparse: nonzero entries of ``x``.
         adjacency: ``D^-1/2 (A + I) D^-1/2``, with an entry for every loop.
         plain: ``A``, without loops or weights.
     """
@@ -67,7 +67,7 @@ class NodeGraph:
 
     @classmethod
     def of(cls, data: Data) -> NodeGraph:
-        """The graph of a PyG ``Data`` that is undirected and has no loops."""
+        """Convert an undirected PyG ``Data`` without loops."""
         edges, nodes = data.edge_index, torch.arange(len(data.x), device=data.x.device)
         looped = torch.cat([edges, torch.stack([nodes, nodes])], 1)
         a = Adjacency.from_edges(looped, None, len(nodes), SYMMETRIC)
@@ -76,24 +76,25 @@ class NodeGraph:
         plain = Adjacency.from_edges(edges, None, len(nodes), SYMMETRIC)
         return cls(data.x, Sparse.of(data.x), a.weighted(weight), plain)
 
-    def smooth(self, x: Tensor, times: int = 1) -> Tensor:
-        """``D^-1/2 (A + I) D^-1/2`` to a power, times ``x``."""
-        for _ in range(times):
+    def smooth(self, x: Tensor, power: int = 1) -> Tensor:
+        """Return ``S^power x`` with ``S = D^-1/2 (A + I) D^-1/2``."""
+        for _ in range(power):
             x = self.adjacency.propagate(x)
         return x
 
 
 class NodeModel(nn.Module, ABC):
-    """A node classifier that may hold replicas.
+    """A node classifier, single or with replicas.
 
-    `prepare` computes what depends on no weights, once; `forward` takes its result. All models take
-    the width of the features, that of the hidden layers (a head or power) and the number of
-    classes, the rates of dropout, and the number of replicas, None for a single model.
+    `prepare` computes the input of `forward`, everything that depends on no weights. The arguments
+    of all models are the width of the features, the width of the hidden layers (of a head or
+    power), the number of classes, the dropout rates, and the number of replicas, None for a single
+    model.
 
     Attributes:
-        decayed: which parameters, by the beginning of their names, have the weight decay of the
-            configuration where the rest has another (``decay_rest``).
-        capturable: whether a step of training can be recorded as a CUDA graph.
+        decayed: prefixes of the parameters with the weight decay of the configuration if all others
+            have ``decay_rest``.
+        capturable: a training step can be captured as a CUDA graph.
     """
 
     decayed: tuple[str, ...] = ("first",)
@@ -104,7 +105,7 @@ class NodeModel(nn.Module, ABC):
         self.replicas = replicas
 
     def prepare(self, data: Data) -> Any:
-        """What the model needs of a graph."""
+        """Return the input of the model for a graph."""
         return NodeGraph.of(data)
 
     @abstractmethod
@@ -112,18 +113,18 @@ class NodeModel(nn.Module, ABC):
         """Return the logits of all nodes, ``(N, classes)`` or ``(N, R, classes)``."""
 
     def linear(self, before: int, after: int, bias: bool = True) -> Linear:
-        """A linear layer of all replicas."""
+        """Return a linear layer of all replicas."""
         return Linear(before, after, bias, replicas=self.replicas)
 
     def shared(self, x: Tensor) -> Tensor:
-        """Features that all replicas see."""
+        """Return features that all replicas share."""
         return x if self.replicas is None else x.unsqueeze(1)
 
 
 class InputLinear(Linear):
-    """``dropout(X) W`` and later ``+ b``, for sparse features ``X`` that all replicas share.
+    """``dropout(X) W``, without the bias, for sparse features ``X`` that all replicas share.
 
-    Dropping a zero changes nothing, so that only the nonzero entries are drawn.
+    Dropout is drawn for the nonzero entries alone.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class InputLinear(Linear):
         self.drop = Dropout(rate, salt, "input_dropout")
 
     def sparse_product(self, x: Sparse) -> Tensor:
-        """``dropout(X) W``."""
+        """Return ``dropout(X) W``."""
         return sparse_linear(self, x, self.drop)
 
 

@@ -1,4 +1,4 @@
-"""S2GC: a linear model of the mean of features smoothed more and more."""
+"""S2GC: a linear model of the mean of the powers of smoothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class S2GC(SGC):
         self.alpha = alpha
 
     def prepare(self, data: Data) -> Tensor:
-        """The mean of the smoothed features."""
+        """Return the mean of the smoothed features."""
         graph = NodeGraph.of(data)
         x, total = graph.x, graph.x.new_zeros(graph.x.shape)
         for _ in range(self.power):

@@ -166,7 +166,7 @@ class SEPN(nn.Module):
         return ReplicaBatch(x, False, levels, operators, inputs)
 
     def _smoothed_levels(self) -> set[int]:
-        """Levels with propagations without weights."""
+        """Return the levels with propagations without weights."""
         levels = {0} if self.propagate else set()
         levels.update(range(self.blocks) if self.smooth else ())
         levels.update(range(1, self.blocks + 1) if self.light else ())
@@ -189,7 +189,7 @@ class SEPN(nn.Module):
         return self._smooth_predictions(self._predict(x, inputs, batch), batch)
 
     def _convolve(self, i: int, x: Tensor, batch: ReplicaBatch, level: int) -> Tensor:
-        """Convolution ``i`` with ReLU and dropout, or the propagation of a light model."""
+        """Apply convolution ``i`` with ReLU and dropout, or the propagation of a light model."""
         if i and self.light:
             return propagate_with_loops(x, batch.operators[~level])
         x = self.convs[i](x, batch.operators[level]) if i else self._first_conv(x, batch)
@@ -197,7 +197,7 @@ class SEPN(nn.Module):
         return out
 
     def _first_conv(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
-        """The first convolution; its aggregation may be precomputed."""
+        """Apply the first convolution; its aggregation may be precomputed."""
         conv, operator = self.convs[0], batch.operators[0]
         if isinstance(batch, SparseBatch) and isinstance(conv, GCN):
             product = sparse_linear(conv.linear, batch.sparse, self.input_drop)
@@ -215,7 +215,7 @@ class SEPN(nn.Module):
         return x if self.light else self.denses[i](x)
 
     def _unpool(self, x: Tensor, batch: ReplicaBatch, level: int) -> Tensor:
-        """SEP-U and smoothing."""
+        """Apply SEP-U and smoothing."""
         if self.reduce == "sym":
             x = x * inverse_root_sizes(batch.levels, level, x)
         x = unpool(x, *members(batch.levels, level))
@@ -229,7 +229,7 @@ class SEPN(nn.Module):
         return x + skip if self.skip == "add" else x
 
     def _predict(self, x: Tensor, inputs: Tensor | None, batch: ReplicaBatch) -> Tensor:
-        """The last convolution, of the input features as well if they are linked."""
+        """Apply the last convolution, to the input features as well if they are linked."""
         operator = batch.operators[0]
         if inputs is not None and isinstance(self.last, GCN):  # does not copy shared inputs
             linear = self.last.linear
@@ -241,7 +241,7 @@ class SEPN(nn.Module):
         return out
 
     def _smooth_predictions(self, x: Tensor, batch: ReplicaBatch) -> Tensor:
-        """Personalised PageRank of the predictions."""
+        """Propagate the predictions by personalised PageRank."""
         start = x
         for _ in range(self.propagate):
             x = torch.lerp(propagate_with_loops(x, batch.operators[~0]), start, self.teleport)

@@ -1,4 +1,4 @@
-"""SGC: a linear model of features that were smoothed beforehand."""
+"""SGC: a linear model of smoothed features."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class SGC(NodeModel):
         self.first = self.linear(in_channels, out_channels)
 
     def prepare(self, data: Data) -> Tensor:
-        """The smoothed features."""
+        """Return the smoothed features."""
         graph = NodeGraph.of(data)
         return graph.smooth(graph.x, self.power)
 
     def forward(self, graph: Tensor) -> Tensor:
-        """The logits of all nodes."""
+        """Return the logits of all nodes."""
         logits: Tensor = self.first(self.shared(graph))
         return logits
