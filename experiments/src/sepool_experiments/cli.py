@@ -256,7 +256,7 @@ def _systems() -> Iterator[dict[str, Value]]:
     for system in chain.from_iterable(systems.values() for systems in SYSTEMS_OF.values()):
         yield {
             "system": system.name,
-            "classifies": system.kind,
+            "classifies": system.task,
             "family": system.family,
             "tree": system.uses_tree,
             "lockstep": system.lockstep,

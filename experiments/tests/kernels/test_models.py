@@ -19,7 +19,7 @@ pytest.importorskip("triton", reason="Triton is not installed: pip install trito
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 GRAPHS = graph_set(12)
 TREES = forest(GRAPHS)
-BASELINES = [name for name, it in SYSTEMS.items() if it.kind == "graphs" and not it.uses_tree]
+BASELINES = [name for name, it in SYSTEMS.items() if it.task == "graphs" and not it.uses_tree]
 
 
 @pytest.fixture

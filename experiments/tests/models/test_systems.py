@@ -8,14 +8,14 @@ from sepool_experiments.protocols.units import Config
 
 
 def test_names_are_unique():
-    for systems, kind in ((SYSTEMS, "graphs"), (NODE_SYSTEMS, "nodes")):
-        assert all((name, kind) == (system.name, system.kind) for name, system in systems.items())
+    for systems, task in ((SYSTEMS, "graphs"), (NODE_SYSTEMS, "nodes")):
+        assert all((name, task) == (system.name, system.task) for name, system in systems.items())
     with pytest.raises(ValueError, match="there is a system 'SEP-G' already"):
         register(SYSTEMS["SEP-G"])
 
 
 @pytest.mark.parametrize(
-    "system", [*SYSTEMS.values(), *NODE_SYSTEMS.values()], ids=lambda s: f"{s.name} of {s.kind}"
+    "system", [*SYSTEMS.values(), *NODE_SYSTEMS.values()], ids=lambda s: f"{s.name} of {s.task}"
 )
 def test_builds(system):
     assert sum(p.numel() for p in system.build(7, 2, Config(), None).parameters()) > 0

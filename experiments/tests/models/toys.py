@@ -17,7 +17,7 @@ from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.models.systems import SYSTEMS
 from sepool_experiments.protocols.units import Config
 
-BASELINES = [s.name for s in SYSTEMS.values() if s.kind == "graphs" and not s.uses_tree]
+BASELINES = [s.name for s in SYSTEMS.values() if s.task == "graphs" and not s.uses_tree]
 HIDDEN, NODES = 8, 20
 
 
@@ -45,12 +45,12 @@ def random_matrices(count: int, seed: int = 0) -> list[np.ndarray]:
     """Random graphs of 3 to 24 nodes; one has a single node, one has no edge."""
     draw = np.random.default_rng(seed)
     sizes = [1, 4, *draw.integers(3, 25, count - 2)]
-    found = []
+    matrices = []
     for i, n in enumerate(sizes):
         upper = np.triu(draw.random((n, n)) < (0.0 if i < 2 else 0.4), 1)
         upper[0, 1:2] |= i > 1
-        found.append(upper | upper.T)
-    return found
+        matrices.append(upper | upper.T)
+    return matrices
 
 
 def random_set(count: int = 12, seed: int = 0, width: int = 5) -> RandomSet:

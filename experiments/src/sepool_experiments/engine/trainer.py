@@ -73,8 +73,8 @@ def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]
     """
     groups: dict[tuple[str, str, str, Config | Unit], list[Unit]] = {}
     default = Config()
-    on_nodes = [unit for unit in units if system_of(unit).kind == "nodes"]
-    for unit in [unit for unit in units if system_of(unit).kind == "graphs"]:
+    on_nodes = [unit for unit in units if system_of(unit).task == "nodes"]
+    for unit in [unit for unit in units if system_of(unit).task == "graphs"]:
         own = ("dropout", "schedule", "lr", "weight_decay")
         shape = replace(unit.config, **{name: getattr(default, name) for name in own})
         key = shape if SYSTEMS[unit.system].lockstep else unit  # a group of its own
@@ -85,7 +85,7 @@ def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]
 def _by_batch_count(units: list[Unit], protocol: Protocol, root: Path) -> list[list[Unit]]:
     """Split a group by the number of batches of a pass over the data."""
     dataset, size = units[0].dataset, units[0].config.batch
-    if system_of(units[0]).kind == "nodes" or protocol.steps_for(dataset) is not None:
+    if system_of(units[0]).task == "nodes" or protocol.steps_for(dataset) is not None:
         return [units]
     graphs = _graphs(root, dataset)
     parts: dict[int, list[Unit]] = {}
@@ -99,7 +99,7 @@ def _by_batch_count(units: list[Unit], protocol: Protocol, root: Path) -> list[l
 def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:
     """Return the trainings of a group of units."""
     first, config = units[0], units[0].config
-    if system_of(first).kind == "nodes":
+    if system_of(first).task == "nodes":
         return make_node_lockstep(units, protocol, root, device)
     system = SYSTEMS[first.system]
     levels = tuple(min(i, config.blocks) if system.uses_tree else 0 for i in range(LAYERS))

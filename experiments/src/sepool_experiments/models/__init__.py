@@ -1,1 +1,1 @@
-"""Models of all systems, and the register of systems."""
+"""Models of all systems, and their register."""

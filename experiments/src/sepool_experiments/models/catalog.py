@@ -1,4 +1,4 @@
-"""All systems by what they classify, without importing torch."""
+"""All systems by task, without importing torch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SYSTEMS_OF = {"graphs": SYSTEMS, "nodes": NODE_SYSTEMS}
 
 
 def system_of(unit: Unit) -> System:
-    """Return the system of a unit; the dataset decides which of two systems of one name.
+    """Return the system of a unit; the dataset decides between systems of one name.
 
     >>> from dataclasses import replace
     >>> from sepool_experiments.protocols.units import Config
     >>> unit = Unit("table3", "Cora", "GCN", "", Config(), fold=0, seed=0)
-    >>> system_of(unit).kind, system_of(replace(unit, dataset="MUTAG")).kind
+    >>> system_of(unit).task, system_of(replace(unit, dataset="MUTAG")).task
     ('nodes', 'graphs')
     """
     return SYSTEMS_OF[DATASETS.get(unit.dataset, "graphs")][unit.system]

@@ -1,4 +1,4 @@
-"""The node classifiers that can be trained, under their published names."""
+"""Register of the node classifiers, under their published names."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ NODE_SYSTEMS: dict[str, System] = {}
 
 
 def _build(name: str, *options: str, fields: tuple[str, ...] = ("hidden",)) -> Build:
-    """Makes the model ``module:name`` of `sepool_experiments.models.nodes`.
+    """Return the factory of ``module:class`` of `sepool_experiments.models.nodes`.
 
-    Of a configuration it gets some fields, and those options that are in ``extra``. The rates of
-    dropout are set by the trainer.
+    Its arguments are ``fields`` of the configuration and ``options`` of the configuration's
+    ``extra``. The trainer sets the dropout rates.
     """
 
     def build(
         features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
     ) -> nn.Module:
-        module, _, model = name.partition(":")
-        found: Any = getattr(import_module(f"sepool_experiments.models.nodes.{module}"), model)
-        given = {field: getattr(config, field) for field in fields}
-        given.update({key: value for key, value in config.extra if key in options})
-        made: nn.Module = found(features, out_channels=classes, **given, replicas=replicas)
-        return made
+        module, _, class_name = name.partition(":")
+        package = "sepool_experiments.models.nodes"
+        model_class: Any = getattr(import_module(f"{package}.{module}"), class_name)
+        kwargs = {field: getattr(config, field) for field in fields}
+        kwargs.update({key: value for key, value in config.extra if key in options})
+        model: nn.Module = model_class(features, out_channels=classes, **kwargs, replicas=replicas)
+        return model
 
     return build
 
@@ -39,7 +40,7 @@ def _add(name: str, build: Build, family: str, year: int, paper: str) -> None:
         name=name,
         paper=paper,
         year=year,
-        kind="nodes",
+        task="nodes",
         family=family,
         uses_tree=name == "SEP-N",
         lockstep=True,

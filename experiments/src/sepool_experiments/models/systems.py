@@ -1,4 +1,4 @@
-"""The systems that can be trained, under their published names."""
+"""Register of the graph classifiers, under their published names."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ LAYERS = 3  # convolutions of SEP-G
 
 
 class Build(Protocol):
-    """Function that makes a model."""
+    """Factory of a model."""
 
     def __call__(
         self, features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
     ) -> nn.Module:
-        """Make a plain model, or replicas, for graphs of so many nodes on average."""
+        """Make a single model, or replicas; ``nodes`` is the average number of nodes of a graph."""
 
 
 @dataclass(frozen=True)
 class System:
-    """A model and what an engine has to know of it.
+    """A model, its publication and its options for training.
 
     Args:
         name: as published.
-        paper: where it was published.
-        year: when.
-        kind: what it classifies, "graphs" or "nodes".
-        family: what it has in common with others, such as "hierarchical pooling".
-        uses_tree: whether it pools along a coding tree.
-        lockstep: whether many of its trainings can run as one model.
-        build: makes the model.
-        conv: the convolution for which a dataset is prepared; "" for that of the configuration.
-        row_indexed: whether it takes the rows of its nodes itself (`ReplicaBatch.row_index`), and,
-            where only its first convolution is on the nodes, knows that one can stand for several
+        paper: title and venue of the publication.
+        year: year of the publication.
+        task: "graphs" or "nodes", the objects to classify.
+        family: family of models, such as "hierarchical pooling".
+        uses_tree: pools along a coding tree.
+        lockstep: many trainings can run as replicas of one model.
+        build: factory of the model.
+        conv: convolution that a dataset is prepared for; "" for that of the configuration.
+        row_indexed: takes a table of node features with a row index (`ReplicaBatch.row_index`) and,
+            if only its first convolution is on the nodes, merged duplicate nodes
             (`ReplicaBatch.multiplicity`).
 
     Example:
@@ -50,7 +50,7 @@ class System:
     name: str
     paper: str
     year: int
-    kind: str
+    task: str
     family: str
     uses_tree: bool
     lockstep: bool
@@ -63,7 +63,7 @@ SYSTEMS: dict[str, System] = {}
 
 
 def register(system: System) -> System:
-    """Makes a system known; a name can be taken once."""
+    """Register a system; raise ValueError if the name is taken."""
     if system.name in SYSTEMS:
         raise ValueError(f"there is a system {system.name!r} already; take another name")
     SYSTEMS[system.name] = system
@@ -74,7 +74,7 @@ def _sep_g(
     features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
 ) -> nn.Module:
     from sepool_experiments.models.graphs.sep_g import (
-        SEPG,  # here, because this module must not pull torch in
+        SEPG,  # imported here: this module must not import torch
     )
 
     return SEPG(
@@ -96,23 +96,23 @@ def _sep_g(
 
 
 def _baseline(name: str) -> Build:
-    """Makes the model ``module:class`` of `sepool_experiments.models.graphs`, loaded when made."""
+    """Return the factory of ``module:class`` of `sepool_experiments.models.graphs`."""
 
     def build(
         features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
     ) -> nn.Module:
-        module, _, model = name.partition(":")
-        found: type[nn.Module] = getattr(
-            import_module(f"sepool_experiments.models.graphs.{module}"), model
+        module, _, class_name = name.partition(":")
+        model_class: type[nn.Module] = getattr(
+            import_module(f"sepool_experiments.models.graphs.{module}"), class_name
         )
-        usual = None if config.readout == Config().readout else config.readout
-        return found(
+        readout = None if config.readout == Config().readout else config.readout
+        return model_class(
             features,
             config.hidden,
             classes,
             nodes=nodes,
             dropout=config.dropout,
-            readout=dict(config.extra).get("readout", usual),
+            readout=dict(config.extra).get("readout", readout),
             input_link=config.input_link,
             replicas=replicas,
         )
@@ -155,7 +155,7 @@ for _name, _model, _family, _year in _BASELINES:
             name=_name,
             paper=_PAPERS[_name],
             year=_year,
-            kind="graphs",
+            task="graphs",
             family=_family,
             uses_tree=False,
             lockstep=True,
@@ -169,7 +169,7 @@ register(
         name="SEP-G",
         paper="Structural Entropy Guided Graph Hierarchical Pooling, ICML",
         year=2022,
-        kind="graphs",
+        task="graphs",
         family="hierarchical pooling",
         uses_tree=True,
         lockstep=True,
