@@ -24,7 +24,7 @@ BUILT_FROM   := CMakeLists.txt pyproject.toml experiments/pyproject.toml constra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all kernels lint voice workflows format sanitize readme docs bench wheel wheels clean always
+.PHONY: help demo test test-all kernels lint workflows format sanitize readme docs bench wheel wheels clean always
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,20 +41,18 @@ test-all: $(VENV)/heavy.stamp $(VENV)/kernels.stamp  ## the same, and the tests 
 kernels: $(VENV)/kernels.stamp  ## tests of the GPU kernels without a GPU, in Triton's interpreter
 	$(PYTEST) $(KERNEL_TESTS)
 
-lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, import-linter, clang-format
+lint: $(VENV)/test.stamp  ## ruff, ruff format, mypy, import-linter, names and docstrings, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/voice.py
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(VENV)/test.stamp  ## put the Python and C++ files in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
-
-voice: $(VENV)/python.stamp  ## names and docstrings by the project's style
-	$(BIN)/python tools/voice.py
 
 workflows: $(VENV)/test.stamp  ## check the workflow files, with actionlint as well where it is installed
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
