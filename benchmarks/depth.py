@@ -336,6 +336,10 @@ def main() -> None:
         arguments.quick, programs, arguments.graph_tool, arguments.known, root_of(arguments)
     )
     out = Recorder(__file__, arguments.quick, arguments.parts)
+    if arguments.graph_tool:
+        ask = [arguments.graph_tool, "-c", "import graph_tool; print(graph_tool.__version__)"]
+        version = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.split()[0]
+        out.head["versions"]["graph-tool"] = version
     for part in arguments.parts:
         RUN[part](chosen, out)
 
