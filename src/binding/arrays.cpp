@@ -4,10 +4,28 @@
 
 namespace sepool {
 
+GraphView unchecked_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
+                         const std::optional<In<Weight>>& loops) {
+    if (indptr.shape(0) < 1) fail("indptr must have one entry more than there are nodes");
+    const std::int64_t* rows = indptr.data();
+    const std::size_t total = indptr.shape(0) - 1;
+    if (rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
+    for (std::size_t u = 0; u < total; ++u)
+        if (rows[u + 1] < rows[u]) fail("indptr must not fall");
+    const auto arcs = static_cast<std::size_t>(rows[total]);
+    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have indptr[-1] entries");
+    if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
+    GraphView view;  // a union of graphs can have more nodes than one may: its num_nodes is set in the parts
+    if (total <= static_cast<std::size_t>(kMaxNodes)) view.num_nodes = static_cast<Node>(total);
+    view.indptr = rows, view.indices = indices.data();
+    if (weights) view.weights = weights->data();
+    if (loops) view.loops = loops->data();
+    return view;
+}
+
 GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
                      const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops) {
     const std::int64_t* nodes = node_ptr.data();
-    const std::int64_t* rows = indptr.data();
     if (node_ptr.shape(0) < 1 || nodes[0] != 0) fail("node_ptr must start with 0");
     for (std::size_t b = 1; b < node_ptr.shape(0); ++b) {
         if (nodes[b] <= nodes[b - 1]) fail("graph " + std::to_string(b - 1) + " has no nodes, or node_ptr falls");
@@ -15,16 +33,8 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
             fail("graph " + std::to_string(b - 1) + " has more than " + std::to_string(kMaxNodes) + " nodes");
     }
     const auto total = static_cast<std::size_t>(nodes[node_ptr.shape(0) - 1]);
-    if (indptr.shape(0) != total + 1 || rows[0] != 0) fail("indptr must start with 0 and have one entry more than there are nodes");
-    for (std::size_t u = 0; u < total; ++u)
-        if (rows[u + 1] < rows[u]) fail("indptr must not fall");
-    const auto arcs = static_cast<std::size_t>(rows[total]);
-    if (indices.shape(0) != arcs || (weights && weights->shape(0) != arcs)) fail("indices and weights must have indptr[-1] entries");
-    if (loops && loops->shape(0) != total) fail("loops must have an entry for every node");
-    GraphView view;  // of all graphs, which can have more nodes than one may: num_nodes is set in its parts
-    view.indptr = rows, view.indices = indices.data();
-    if (weights) view.weights = weights->data();
-    if (loops) view.loops = loops->data();
+    if (indptr.shape(0) != total + 1) fail("indptr must start with 0 and have one entry more than there are nodes");
+    const GraphView view = unchecked_view(indptr, indices, weights, loops);
     check_graphs(static_cast<std::int64_t>(node_ptr.shape(0)) - 1, nodes, view);
     return view;
 }

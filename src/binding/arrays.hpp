@@ -38,6 +38,9 @@ nb::object give_or_none(std::vector<T>&& values) {
 
 [[noreturn]] inline void fail(const std::string& text) { throw std::invalid_argument(text); }
 
+// Checks the lengths of the arrays alone: the indices may be wrong.
+GraphView unchecked_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
+                         const std::optional<In<Weight>>& loops);
 // Check all arrays; the core relies on them.
 GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& indptr, const In<Node>& indices,
                      const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops);

@@ -13,8 +13,8 @@ namespace {
 Out<std::int8_t> changed_nodes(In<std::int64_t> old_indptr, In<Node> old_indices, std::optional<In<Weight>> old_weights,
                                std::optional<In<Weight>> old_loops, double old_unit, In<std::int64_t> indptr, In<Node> indices,
                                std::optional<In<Weight>> weights, std::optional<In<Weight>> loops, double unit, In<Node> number) {
-    const GraphView before = single_view(old_indptr, old_indices, old_weights, old_loops);
-    const GraphView after = single_view(indptr, indices, weights, loops);
+    const GraphView before = unchecked_view(old_indptr, old_indices, old_weights, old_loops);
+    const GraphView after = unchecked_view(indptr, indices, weights, loops);
     if (number.shape(0) != static_cast<std::size_t>(after.num_nodes)) fail("number must have an entry for every node");
     for (std::size_t u = 0; u < number.shape(0); ++u)
         if (number.data()[u] < -1 || number.data()[u] >= before.num_nodes) fail("number must be -1 or a node of the earlier graph");

@@ -6,7 +6,7 @@
 namespace sepool {
 
 // 1 for every node whose edges, weights (times the unit of their graph) or loops changed; `number` has the nodes' ids in the graph
-// before, -1 for new ones. Rows are compared by 64-bit sums where their order differs.
+// before, -1 for new ones. The graphs need not be checked. Rows are compared by 64-bit sums where their order differs.
 std::vector<std::int8_t> compare_rows(const GraphView& before, double unit_before, const GraphView& after, double unit_after,
                                       const Node* number);
 

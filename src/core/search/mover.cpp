@@ -61,26 +61,21 @@ void Mover::load(const Items& items, const Parents& label, Node count, const std
             if (l > 0 && s.entry[l].size() < clusters) s.log_with[l].resize(clusters), s.entry[l].resize(clusters);
         }
     }
+    std::vector<Parents> ancestor;
+    for (int l = 1; l < levels_; ++l) {
+        ancestor.push_back(l == 1 ? label_ : ancestor.back());
+        compose(ancestor.back(), above[l - 1]);
+    }
     const bool shared = team.size() > 1;
     team.share(n, 4096, [&](std::int64_t first, std::int64_t last, int) {
         for (Node u = static_cast<Node>(first); u < last; ++u) {
             put(active_[u], char{1});
-            Node c = label_[u];
-            const auto sum = [&](auto shared_tag) {
-                constexpr bool kShared = decltype(shared_tag)::value;
-                add<kShared>(level_[0][c].size, Node{1});
-                add<kShared>(level_[0][c].cut, items.inside(u));
-                for (int l = 0; l < levels_; ++l) add<kShared>(level_[l][c].volume, items.volume[u]), c = level_[l][c].parent;
-            };
-            if (shared) sum(std::true_type());
-            else sum(std::false_type());
-            for (Edge e = items.graph.indptr[u]; e < items.graph.indptr[u + 1]; ++e)
-                if (items.graph.indices[e] > u)
-                    add_edge_to_lowest(label_[u], label_[items.graph.indices[e]], items.graph.weight(e), shared);
+            if (shared) add_item<true>(u, ancestor);
+            else add_item<false>(u, ancestor);
         }
     });
     for (auto& level : level_)
-        for (Cluster& c : level) put(c.log, log_share_(get(c.volume)));
+        for (Cluster& c : level) put(c.cut, get(c.cut) / 2), put(c.log, log_share_(get(c.volume)));
     if (reference_)
         for (Node u = 0; u < n; ++u) put(level_[0][label_[u]].log, log_share_(get(level_[0][label_[u]].volume)) - reference_[u]);
 }
@@ -90,6 +85,29 @@ void Mover::wake(const std::vector<char>& items) {
     for (Node u = 0; u < items_.size(); ++u) {
         put(active_[u], items[u]);
         if (items[u]) active_arcs_ += items_.graph.indptr[u + 1] - items_.graph.indptr[u];
+    }
+}
+
+// Adds an item to its clusters, and every edge at it to the cut of the lowest cluster that holds both ends. All edges come twice, and
+// the edges inside are counted level by level: no branch for the processor to guess.
+template <bool Shared>
+void Mover::add_item(Node u, const std::vector<Parents>& ancestor) {
+    const GraphView& graph = items_.graph;
+    const Edge first = graph.indptr[u], last = graph.indptr[u + 1];
+    add<Shared>(level_[0][label_[u]].size, Node{1});
+    Weight below = -2 * items_.inside(u);
+    for (int l = 0; l < levels_; ++l) {
+        const Node* const label = l == 0 ? label_.data() : ancestor[l - 1].data();
+        const Node own = label[u];
+        Weight inside = 0;
+        if (graph.weights)
+            for (Edge e = first; e < last; ++e) inside += label[graph.indices[e]] == own ? graph.weights[e] : 0;
+        else
+            for (Edge e = first; e < last; ++e) inside += label[graph.indices[e]] == own;
+        Cluster& c = level_[l][own];
+        add<Shared>(c.volume, items_.volume[u]);
+        if (inside != below) add<Shared>(c.cut, static_cast<Weight>(inside - below));
+        below = inside;
     }
 }
 

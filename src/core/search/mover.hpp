@@ -87,6 +87,8 @@ private:
     Node best_cluster(Scratch& s, Node u) const;
     template <bool Weighted, bool Shared>
     void make_move(Node u, Node first, Node size);
+    template <bool Shared>
+    void add_item(Node u, const std::vector<Parents>& ancestor);
     void add_edge_to_lowest(Node a, Node b, Weight weight, bool shared);
     template <bool Weighted, bool Shared>
     void rounds(std::int64_t few, Team& team, const Control& control);
