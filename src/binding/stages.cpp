@@ -1,11 +1,14 @@
-// Single steps of the core: comparison of graphs, and the stages of Algorithm 1 for tests and studies.
+// Single steps of the core: comparison and rewiring of graphs, and the stages of Algorithm 1 for tests and studies.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "build.hpp"
 #include "graph/changes.hpp"
+#include "graph/rewire.hpp"
 
 namespace sepool {
 namespace {
@@ -22,6 +25,28 @@ Out<std::int8_t> changed_nodes(In<std::int64_t> old_indptr, In<Node> old_indices
     std::vector<std::int8_t> changed = compare_rows(before, old_unit, after, unit, number.data());
     nb::gil_scoped_acquire acquire;
     return give(std::move(changed));
+}
+
+nb::tuple rewired(In<Node> u, In<Node> v, In<std::int64_t> group_ptr, std::optional<In<std::int64_t>> between, double attempts,
+                  std::uint64_t seed) {
+    const std::size_t m = u.shape(0);
+    if (v.shape(0) != m) fail("u and v must have the same length");
+    const std::vector<Edge> groups(group_ptr.data(), group_ptr.data() + group_ptr.shape(0));
+    if (groups.empty() || groups.front() != 0 || groups.back() != static_cast<Edge>(m) || !std::is_sorted(groups.begin(), groups.end()))
+        fail("group_ptr must rise from 0 to the number of edges");
+    std::vector<EdgePair> edges(m);
+    for (std::size_t e = 0; e < m; ++e) {
+        edges[e] = {u.data()[e], v.data()[e]};
+        const std::int64_t nodes = between ? static_cast<std::int64_t>(between->shape(0)) : kMaxNodes;
+        if (std::min(edges[e].u, edges[e].v) < 0 || std::max(edges[e].u, edges[e].v) >= nodes) fail("u and v must be nodes");
+    }
+    {
+        nb::gil_scoped_release release;
+        rewire(edges, groups, between ? between->data() : nullptr, attempts, seed);
+    }
+    std::vector<Node> first(m), second(m);
+    for (std::size_t e = 0; e < m; ++e) first[e] = edges[e].u, second[e] = edges[e].v;
+    return nb::make_tuple(give(std::move(first)), give(std::move(second)));
 }
 
 nb::tuple merge_stage(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
@@ -91,6 +116,8 @@ void define_stages(nb::module_& m) {
           nb::arg("old_loops").none(), nb::arg("old_unit"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(),
           nb::arg("loops").none(), nb::arg("unit"), nb::arg("number"),
           "1 for every node whose edges are not those of the node that it was in an earlier graph.");
+    m.def("rewired", &rewired, nb::arg("u"), nb::arg("v"), nb::arg("group_ptr"), nb::arg("between").none(), nb::arg("attempts"),
+          nb::arg("seed"), "Edges with random ends and the same degrees.");
     m.def("merge_tree", &merge_stage, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::arg("linkage"), "Stage 1 alone: parent, volume and cut of every tree node, children before parents, the root last.");
     m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),

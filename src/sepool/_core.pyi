@@ -89,6 +89,20 @@ def changed_nodes(
     ``number`` has the ids of the nodes in the earlier graph, -1 for new ones.
     """
 
+def rewired(
+    u: NDArray[np.int32],
+    v: NDArray[np.int32],
+    group_ptr: NDArray[np.int64],
+    between: NDArray[np.int64] | None,
+    attempts: float,
+    seed: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Edges with the same degrees after ``attempts`` random swaps an edge inside their groups.
+
+    The edges of a group are consecutive. With ``between`` the ends of all edges stay in different
+    clusters of it.
+    """
+
 def merge_tree(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -3,14 +3,10 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "graph/mix.hpp"
+
 namespace sepool {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
 
 std::uint64_t hash_of(Node neighbor, double weight) {
     std::uint64_t bits;

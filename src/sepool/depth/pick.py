@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ Progress = Callable[[float, str], None]
 
 _HEIGHTS = (2, 3, 4, 5)
 _HEIGHTS_OF_LARGE = (2, 3, 5)
-_LARGE = 1_000_000  # edges
+_LARGE = 500_000  # edges
 
 
 def tree_of_supported_depth(graph: Graph, seeds: list[int], options: dict[str, Any]) -> CodingTree:
@@ -32,14 +32,17 @@ def tree_of_supported_depth(graph: Graph, seeds: list[int], options: dict[str, A
     against rewired graphs. A graph without structure has a tree of height 1, or of height 2 with
     its components as clusters.
     """
-    offers = list(_offers(graph, seeds, options))  # first, since the core checks the graph
+    offers = _offers(graph, seeds, options)
+    first = next(offers)  # before anything else, since the core checks the graph
     components = connected_components(graph)
     edges = Edges.of(graph)
     chooser = LevelChooser(edges, components)
     best = weak = Hierarchy((), -np.inf)
-    for labels in offers:
+    for labels in chain([first], offers):
         best = max(best, chooser.best(labels), key=_bits)
         weak = max(weak, chooser.strongest(labels), key=_bits)
+        if graph.num_edges >= _LARGE and len(labels) > 1 and not best.levels:
+            break  # deeper trees take long, and clusters of large graphs show at any height
     if best.levels:
         best = chooser.best(best.levels)  # a level that has been pruned may do without others
     elif weak.levels and has_clusters(edges, components, options):
