@@ -58,15 +58,21 @@ def test_rewired_weights_are_the_same_numbers():
     np.testing.assert_allclose(np.sort(out.w), np.sort(edges.w))
 
 
-def test_rewired_graph_is_uniform_over_the_realisations():
-    # The path of 4 nodes has three realisations as a path between the same ends and inner nodes.
-    edges = edges_of([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (2, 5)])
+@pytest.mark.parametrize(
+    "links",
+    [
+        [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (2, 5)],
+        [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (3, 5), (4, 5)],  # with a hub
+    ],
+)
+def test_rewired_graph_is_uniform_over_the_realisations(links):
+    edges = edges_of(links)
     rng = np.random.default_rng(5)
     counts = {}
     for _ in range(3000):
         key = frozenset(pairs(rewired(edges, np.zeros(6, np.int64), None, rng)))
         counts[key] = counts.get(key, 0) + 1
-    realisations = list(all_graphs_with_degrees([3, 2, 3, 2, 1, 1]))
+    realisations = list(all_graphs_with_degrees(edges.degree.astype(int).tolist()))
     assert set(counts) == set(realisations)
     expected = 3000 / len(realisations)
     assert all(abs(count - expected) < 6 * expected**0.5 for count in counts.values())
