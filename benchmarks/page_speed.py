@@ -10,7 +10,7 @@ from scale import exponent
 
 SMALL = {"Cora": 1000, "MUTAG": 250, "PROTEINS": 250}
 MOLECULES = 300_000
-LARGE = {"PLM": 5, "Leiden": 10}
+LARGE = {"PLM": 2, "Leiden": 5}
 STEEPEST, LEAN, QUADRATIC = 1.15, 60, 1.5
 
 

@@ -74,7 +74,7 @@ def coding_tree(
         1.6995
         >>> cliques = [(i, j) for i in range(40) for j in range(i) if i // 10 == j // 10]
         >>> coding_tree([*cliques, (9, 10), (19, 20), (29, 30)])
-        CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.4157)
+        CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.3536)
     """
     options = core_options(1 if height is None else height, method, seed, num_threads, progress)
     trials = whole_number("trials", trials, 1, 2**31)

@@ -62,7 +62,7 @@ def stability(
         >>> result.agreement, result.heights
         (array([1.]), {2: 3})
         >>> result.consensus
-        CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.4157)
+        CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.3536)
     """
     trials = whole_number("trials", trials, 2, 2**31)
     whole = as_graph(graph)

@@ -155,9 +155,9 @@ class CodingTree:
         """Return a name for every cluster: its members of the largest degree, at most ``count``.
 
         Example:
-            >>> tree = CodingTree.from_levels(["ab", "ac", "de"], [0, 0, 0, 1, 1])
+            >>> tree = CodingTree.from_levels([(0, 1), (0, 2), (3, 4)], [0, 0, 0, 1, 1])
             >>> tree.cluster_names(1, count=1)
-            ['a', 'd']
+            ['0', '3']
         """
         whole_number("count", count, 1)
         labels, names = self.labels(level), self._names()
@@ -275,7 +275,7 @@ class CodingTree:
             >>> tree = sepool.coding_tree([*cliques, (0, 9), (9, 18)])
             >>> print(tree.significance())
             level  splits  significant  bits beyond chance
-                1       1            1    1.0493 +- 0.0107
+                1       1            1    0.6007 +- 0.0293
         """
         from sepool.depth.significance import significance
 

@@ -140,7 +140,8 @@ class TestPipes:
 def test_ctrl_c_leaves_no_files(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "large.txt"
-    path.write_text("".join(f"{u} {v}\n" for u, v in rng.integers(0, 60_000, (300_000, 2))))
+    pairs = np.sort(rng.integers(0, 200_000, (1_000_000, 2)))
+    path.write_text("".join(f"{u} {v}\n" for u, v in pairs))
     args = ["tree", str(path), "--height", "6", "-o", str(tmp_path / "tree.json")]
     with start(*args) as process:
         time.sleep(2.5)  # reading or searching

@@ -48,7 +48,7 @@ def test_plot_of_tree_chooses_kind_by_graph(folder: Path) -> None:
         (["--kind", "pie"], "--kind takes clusters, dendrogram, levels, got 'pie'"),
         (["-o", "picture.gif"], "expected a name that ends in .png or .svg"),
         (["-o", "nowhere/picture.png"], "no folder"),
-        (["--level", "9"], "level must be 1 to 3, got 9"),
+        (["--height", "3", "--level", "9"], "level must be 1 to 3, got 9"),
         (["--level", "1", "--kind", "dendrogram"], "--level goes with the kinds clusters"),
         (["--height", "0"], "height must be 1 to 64, got 0"),
         (["--graph", "graph.txt"], "--graph goes with a tree file"),
