@@ -72,11 +72,20 @@ def render(quick: bool) -> str:
 
 
 def _source(file: Row) -> str:
+    """The run behind a file, and the earlier runs of its other parts."""
+    earlier: dict[str, list[str]] = {}
+    for part, run in file.get("runs", {}).items():
+        earlier.setdefault(_run(run), []).append(part)
+    lines = [f"{', '.join(parts)}: {text}" for text, parts in earlier.items()]
+    return "\n\n".join([_run(file, f"{_duration(file['seconds'])} "), *lines])
+
+
+def _run(file: Row, duration: str = "") -> str:
     machine, versions = file["machine"], file["versions"]
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
     accelerator = f"{machine['accelerator']}, " if "accelerator" in machine else ""
     return (
-        f"`{file['command']}`, {file['date']}, {_duration(file['seconds'])} on "
+        f"`{file['command']}`, {file['date']}, {duration}on "
         f"{accelerator}{machine['processor']} ({machine['cores']} cores, "
         f"{machine['memory_gib']:g} GiB, {machine['system']}), "
         f"Python {machine['python']}, {packages}."

@@ -31,6 +31,7 @@ PACKAGES = (
     "networkx",
 )
 
+RUN = ("command", "date", "machine", "versions")
 Row = dict[str, Any]
 
 
@@ -38,8 +39,8 @@ class Recorder:
     """Collects the rows of one script and writes them to its file.
 
     Rows are written after every addition, so that an interrupted run leaves what it measured. A
-    script that ran only some ``parts`` keeps the rows of its other parts from the last run on the
-    same machine.
+    script that ran only some ``parts`` keeps the rows of its other parts; ``runs`` of the file has
+    the command, date, machine and versions behind each of these.
     """
 
     def __init__(self, script: str, quick: bool, parts: Sequence[str] = ()) -> None:
@@ -56,8 +57,12 @@ class Recorder:
         self.rows: list[Row] = []
         if parts and self.path.exists():
             last = json.loads(self.path.read_text())
-            if last["machine"] == self.head["machine"]:
-                self.rows = [row for row in last["rows"] if row["part"] not in parts]
+            self.rows = [row for row in last["rows"] if row["part"] not in parts]
+            runs = last.get("runs", {})
+            self.head["runs"] = {
+                row["part"]: runs.get(row["part"], {key: last[key] for key in RUN})
+                for row in self.rows
+            }
 
     def add(self, **row: Any) -> None:
         """Keeps a row, prints it, and rewrites the file."""

@@ -48,6 +48,7 @@ def measured() -> dict[str, Any]:
 def origin(script: str, part: str = "") -> str:
     """The command and the machine behind a table, in brief."""
     file = measured()[script]
+    file = file.get("runs", {}).get(part, file)
     machine = file["machine"]
     # The file names the command of its last change, which may have been another part.
     command = f"python benchmarks/{script}.py --parts {part}" if part else file["command"]
