@@ -67,7 +67,13 @@ def _planted(rows: list[Row]) -> tuple[str, list[Verdict]]:
         ),
         Verdict("planted levels: mean AMI at least 0.99", f"{ami:.4f}", ami >= 0.99),
     ]
-    head = ["planted hierarchy", "program", "graphs", "number of levels", "AMI a level"]
+    head = [
+        "planted hierarchy",
+        "program",
+        "graphs",
+        "with the planted number of levels",
+        "AMI by level, finest first",
+    ]
     return table(head, lines), verdicts
 
 
@@ -151,7 +157,7 @@ def _update(rows: list[Row]) -> tuple[str, list[Verdict]]:
             most = 4 if (row["share"], row["change"]) == (0.01, "edges") else 20
             verdicts.append(Verdict(f"{name}: {most} times faster", times(gain), gain >= most))
         verdicts.append(Verdict(f"{name}: H within 0.1 %", f"{100 * rise:+.3f} %", rise <= 0.001))
-    head = ["update after a change", "anew", "update", "gain", "H", "clusters that stayed"]
+    head = ["update after a change", "new search", "update", "ratio", "H", "clusters that stayed"]
     return table(head, lines), verdicts
 
 

@@ -27,3 +27,13 @@ def whole_number(name: str, value: Any, low: int, high: int | None = None) -> in
         limits = f"at least {low}" if high is None else f"{low} to {high}"
         raise ValueError(f"{name} must be {limits}, got {number}")
     return number
+
+
+def checked_seed(seed: Any) -> int:
+    """Return the seed of a search, if it is one."""
+    return whole_number("seed", seed, 0, 2**63 - 1)
+
+
+def checked_threads(num_threads: Any) -> int:
+    """Return the number of threads, 0 for all cores."""
+    return 0 if num_threads is None else whole_number("num_threads", num_threads, 1, 4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from sepool.arguments import one_of, whole_number
+from sepool.arguments import checked_seed, checked_threads, one_of, whole_number
 from sepool.graph.batch import as_graph_batch
 from sepool.graph.graph import Graph, as_graph
 from sepool.levels import Labels, check_graph
@@ -42,16 +42,20 @@ def coding_tree(
         height: level of the root; 2 gives one level of clusters, 3 clusters of clusters. None
             chooses the levels that the graph supports; a graph without structure has height 1.
         method: "best" has the lowest entropy, "fast" leaves the refinement out, "paper" is
-            Algorithm 1 of the SEP paper to the letter.
+            Algorithm 1 of the SEP paper to the letter. Levels that are chosen without a height,
+            or for ``num_clusters`` or ``fixed``, are refined whatever the method.
         seed: of the search of "best"; another seed may give a tree of slightly other entropy.
-        trials: number of seeds, from ``seed`` on; the tree of the lowest entropy is returned.
-        init: a tree or labels (as in `CodingTree.from_levels`) to start from, with the number of
-            levels of the result; nodes move and clusters unite where that lowers the entropy.
-        num_clusters: number of clusters on the coarsest level.
+        trials: number of seeds, from ``seed`` on. With a height the tree of the lowest entropy is
+            returned; without one, the levels that save most code length among all trees.
+        init: a tree or labels (as in `CodingTree.from_levels`) to start from, whose number of
+            levels stays; nodes move and clusters unite where that lowers the entropy.
+        num_clusters: number of clusters on the coarsest level, from the number of components to
+            that of nodes.
         min_size: least number of nodes in a cluster; smaller ones are merged into a neighbour,
-            unless they are a component.
-        fixed: labels of some nodes; on the coarsest level, nodes of one label share a cluster and
-            nodes of two labels do not.
+            unless they are a component. Cannot be combined with ``num_clusters``.
+        fixed: labels of some nodes; on the coarsest level, nodes of one label share a cluster, also
+            across components, and nodes of two labels do not. Cannot be combined with ``init``,
+            ``num_clusters`` or ``min_size``.
         num_threads: number of threads for a graph of 10,000 edges and more, all cores by default;
             the tree does not depend on it.
         self_loops: count self-loops in the degrees instead of dropping them.
@@ -82,17 +86,21 @@ def coding_tree(
     whole_number("min_size", min_size, 1)
     if num_clusters is not None:
         whole_number("num_clusters", num_clusters, 1)
+        if min_size > 1:
+            raise ValueError("num_clusters cannot be combined with min_size")
         if height == 1:
             raise ValueError("num_clusters needs a level of clusters; height=1 has none")
     if fixed is not None:
         if init is not None or num_clusters is not None or min_size > 1:
             raise ValueError("fixed cannot be combined with init, num_clusters or min_size")
-        if height == 1 and len(set(fixed.values())) > 1:
+        from sepool.depth.fixed import labels_of_fixed, tree_with_fixed
+
+        label = labels_of_fixed(whole, fixed)
+        if height == 1 and label.max() > 0:
             raise ValueError("fixed has several labels, but a tree of height 1 has no clusters")
-        from sepool.depth.fixed import tree_with_fixed
 
         return tree_with_fixed(
-            whole, fixed, lambda part: _search(part, height, None, trials, options), options
+            whole, label, lambda part: _search(part, height, None, trials, options), options
         )
     tree = _search(whole, height, init, trials, options)
     if num_clusters is None and min_size == 1:
@@ -100,8 +108,8 @@ def coding_tree(
     from sepool.depth.count import with_min_size, with_num_clusters
 
     if num_clusters is not None:
-        tree = with_num_clusters(whole, tree, num_clusters, height, options)
-    return tree if min_size == 1 else with_min_size(whole, tree, min_size)
+        return with_num_clusters(whole, tree, num_clusters, height, options)
+    return with_min_size(whole, tree, min_size, keep_height=height is not None)
 
 
 def _search(
@@ -130,14 +138,13 @@ def _tree_from(
     graph: Graph, init: CodingTree | Labels, height: int | None, options: dict[str, Any]
 ) -> CodingTree:
     """Return the tree that the search reaches from the levels of ``init``."""
-    start = init
-    if not isinstance(start, CodingTree):
-        start = CodingTree.from_levels(graph, start)
-    check_graph(start, graph)
+    if isinstance(init, CodingTree):
+        check_graph(init, graph)
+        init = [init.labels(level) for level in range(1, init.height)]
+    start = CodingTree.from_levels(graph, init)
     if height is not None and height != start.height:
         raise ValueError(
-            f"height={height}, but init has {start.height - 1} levels of clusters, a tree of "
-            f"height {start.height}; leave height out"
+            f"height={height}, but init is a tree of height {start.height}; leave height out"
         )
     if start.height == 1:
         return build_one(graph, options)
@@ -170,7 +177,7 @@ def coding_trees(
 
     Args:
         graphs: a list of anything `coding_tree` takes; NumPy edge arrays are the fastest.
-        height: as in `coding_tree`.
+        height: level of the root of every tree; there is no choice of levels.
         method: as in `coding_tree`.
         seed: as in `coding_tree`.
         num_threads: number of threads, all cores by default; a graph is processed by one, and no
@@ -201,10 +208,8 @@ def core_options(
     return {
         "height": whole_number("height", height, 1, _max_height()),
         "method": one_of("method", method, METHODS),
-        "seed": whole_number("seed", seed, 0, 2**63 - 1),
-        "num_threads": 0
-        if num_threads is None
-        else whole_number("num_threads", num_threads, 1, 4096),
+        "seed": checked_seed(seed),
+        "num_threads": checked_threads(num_threads),
         "progress": progress,
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.arguments import whole_number
+from sepool.arguments import checked_seed, whole_number
 from sepool.build import coding_tree
 from sepool.depth.pick import united
 from sepool.graph.graph import as_graph
@@ -27,9 +27,9 @@ class Stability:
     Attributes:
         heights: number of trees of every height; the most frequent one is compared.
         agreement: mean adjusted Rand index of pairs of trees, one number a level of clusters,
-            finest first; 1 for equal clusters, 0 for chance.
+            finest first; 1 for equal clusters, 0 for chance, NaN for a single tree.
         support: of every cluster of the consensus, one array a level: mean overlap (Jaccard) with
-            the most similar cluster of each tree on that level.
+            the most similar cluster of each of the compared trees on that level.
         consensus: tree whose clusters unite neighbours that most trees unite.
     """
 
@@ -64,10 +64,10 @@ def stability(
         >>> result.consensus
         CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.3536)
     """
-    trials = whole_number("trials", trials, 2, 2**31)
+    trials, seed = whole_number("trials", trials, 2, 2**31), checked_seed(seed)
     whole = as_graph(graph)
     trees = [
-        coding_tree(whole, height, seed=seed + trial, num_threads=num_threads)
+        coding_tree(whole, height, seed=(seed + trial) % 2**63, num_threads=num_threads)
         for trial in range(trials)
     ]
     heights = Counter(tree.height for tree in trees)
@@ -95,7 +95,7 @@ def stability(
 
 def _mean_agreement(rows: list[NDArray[np.int32]]) -> float:
     if len(rows) < 2:
-        return 1.0
+        return np.nan
     return float(np.mean([adjusted_rand(a, b) for a, b in combinations(rows, 2)]))
 
 

@@ -88,7 +88,9 @@ def names_of(graph: Graph) -> Sequence[Hashable]:
     return range(graph.num_nodes) if graph.names is None else graph.names
 
 
-def positions_of(nodes: Iterable[Hashable], graph: Graph) -> list[int]:
+def positions_of(
+    nodes: Iterable[Hashable], graph: Graph, holder: str = "the labels have"
+) -> list[int]:
     """Return the numbers of nodes by their names."""
     names = names_of(graph)
     index = {name: i for i, name in enumerate(names)}
@@ -97,8 +99,8 @@ def positions_of(nodes: Iterable[Hashable], graph: Graph) -> list[int]:
     stray = next((node for node in nodes if node not in index), MISSING)
     if stray is not MISSING:
         raise ValueError(
-            f"the labels have a node {stray!r}, which is not in the graph; its nodes have names "
-            f"like {names[0]!r}"
+            f"{holder} a node {stray!r}, which is not in the graph; its nodes have names like "
+            f"{names[0]!r}"
         )
     return [index[node] for node in nodes]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.arguments import whole_number
+from sepool.arguments import checked_seed, checked_threads, whole_number
 from sepool.graph.edges import Names
 from sepool.graph.graph import Graph, as_graph
 from sepool.levels import (
@@ -85,6 +85,8 @@ class CodingTree:
     def level_with(self, num_clusters: int) -> int:
         """Return the level whose number of clusters is nearest to the given one.
 
+        The nodes, level 0, and the root count; of two equally near levels the finer one.
+
         Example:
             >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).level_with(2)
             1
@@ -100,6 +102,8 @@ class CodingTree:
             >>> tree.at(2)
             CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
+        if levels and self.top == 0:
+            raise ValueError("a tree of height 1 has no levels of clusters")
         for level in levels:
             whole_number("level", level, 1, self.top)
         chosen = [0, *sorted(set(levels)), self.height]
@@ -281,7 +285,11 @@ class CodingTree:
 
         whole_number("trials", trials, 2)
         return significance(
-            self, self._graph(graph), trials=trials, seed=seed, num_threads=num_threads or 0
+            self,
+            self._graph(graph),
+            trials=trials,
+            seed=checked_seed(seed),
+            num_threads=checked_threads(num_threads),
         )
 
     def matched(self, earlier: CodingTree) -> Matching:

@@ -59,3 +59,37 @@ def test_small_component_stays_below_the_least_size():
 def test_impossible_least_size_is_refused(size):
     with pytest.raises(ValueError, match="min_size must be at least 1"):
         sepool.coding_tree(GRAPH, min_size=size)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_merges_reach_the_number_and_the_least_size_on_random_graphs(seed):
+    graph = nx.gnm_random_graph(30, 45, seed=seed)
+    parts = nx.number_connected_components(graph)
+    for number in (parts, parts + 1):
+        tree = sepool.coding_tree(graph, 2, num_clusters=number)
+        assert tree.num_clusters(1) == number
+    component = {node: len(part) for part in nx.connected_components(graph) for node in part}
+    tree = sepool.coding_tree(graph, 3, min_size=4)
+    assert tree.height == 3
+    for level in (1, 2):
+        for cluster in tree.communities(level):
+            assert len(cluster) >= min(4, min(component[node] for node in cluster))
+
+
+def test_min_size_is_reached_where_a_cluster_has_no_neighbour_inside_its_parent():
+    pairs = [(0, 11), (0, 5), (0, 4), (1, 2), (1, 12), (2, 9), (2, 8), (2, 6), (3, 5), (3, 4)]
+    pairs += [(4, 8), (5, 8), (5, 9), (5, 12), (5, 10), (6, 9), (7, 9), (10, 11)]
+    tree = sepool.coding_tree(pairs, 3, min_size=4)
+    assert tree.cluster_sizes(1).min() >= 4
+
+
+def test_min_size_without_a_height_leaves_no_trivial_level():
+    cliques = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8]
+    graph = [*cliques, (7, 8), (15, 16)]
+    assert sepool.coding_tree(graph, min_size=8).counts == (24, 3, 1)
+    assert sepool.coding_tree(graph, min_size=9).counts == (24, 1)
+
+
+def test_num_clusters_with_min_size_is_refused():
+    with pytest.raises(ValueError, match="num_clusters cannot be combined with min_size"):
+        sepool.coding_tree([(0, 1), (1, 2)], num_clusters=2, min_size=2)

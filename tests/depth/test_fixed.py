@@ -92,3 +92,23 @@ def test_labels_without_a_level_are_refused():
 def test_contradictory_demands_are_refused(more):
     with pytest.raises(ValueError, match="fixed cannot be combined"):
         sepool.coding_tree(GRAPH, fixed={0: 0}, **more)
+
+
+def test_fixed_labels_that_are_all_equal_keep_the_height():
+    bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+    tree = sepool.coding_tree(bridge, 3, fixed=dict.fromkeys(range(6), "a"))
+    assert (tree.height, tree.num_clusters(2)) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "error", "message"),
+    [
+        ([1, 2], TypeError, "fixed must be a dictionary"),
+        ({0: [1]}, TypeError, "labels of fixed must be hashable"),
+        ({99: "a"}, ValueError, "fixed has a node 99, which is not in the graph"),
+    ],
+)
+def test_fixed_of_the_wrong_kind_is_refused(fixed, error, message):
+    for height in (1, None):
+        with pytest.raises(error, match=message):
+            sepool.coding_tree([(0, 1), (1, 2)], height, fixed=fixed)

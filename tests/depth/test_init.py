@@ -36,7 +36,7 @@ def test_search_from_single_nodes_unites_them():
 
 
 def test_height_other_than_that_of_the_start_is_refused():
-    with pytest.raises(ValueError, match="init has 1 levels of clusters"):
+    with pytest.raises(ValueError, match="init is a tree of height 2"):
         sepool.coding_tree(GRAPH, 3, init=PLANTED)
 
 
@@ -44,3 +44,12 @@ def test_start_of_another_graph_is_refused():
     tree = sepool.coding_tree(nx.path_graph(5), height=2)
     with pytest.raises(ValueError, match="the tree has 5 leaves"):
         sepool.coding_tree(GRAPH, init=tree)
+
+
+def test_tree_of_another_graph_starts_from_its_labels_alone():
+    two = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    graph = [(0, 1), (2, 3), (0, 2), (1, 3), (4, 5), (0, 4)]
+    start = sepool.CodingTree.from_levels(two, [0, 0, 0, 1, 1, 1])
+    tree = sepool.coding_tree(graph, init=start)
+    assert tree.entropy == pytest.approx(sepool.structural_entropy(graph, tree))
+    assert tree.graph.num_edges == 6

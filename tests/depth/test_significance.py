@@ -62,3 +62,21 @@ def test_significance_needs_the_graph(tmp_path):
 def test_significance_needs_two_trials():
     with pytest.raises(ValueError, match="trials must be at least 2"):
         sepool.coding_tree(nx.path_graph(6), height=2).significance(trials=1)
+
+
+def test_significance_of_the_tree_of_a_graph_with_other_degrees_is_refused():
+    bridge = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+    tree = sepool.coding_tree(bridge, 2)
+    with pytest.raises(ValueError, match="of another graph, whose nodes have other degrees"):
+        tree.significance([(0, 5), (1, 4), (2, 3), (0, 1)])
+
+
+def test_significance_without_edges_is_of_no_split():
+    tree = sepool.coding_tree(sepool.as_graph(np.zeros((0, 2), int), num_nodes=5), 3)
+    assert len(tree.significance().bits) == 0
+
+
+def test_significance_of_a_level_that_is_not_split_is_refused():
+    tree = sepool.coding_tree([(0, 1), (1, 2), (2, 0)])
+    with pytest.raises(ValueError, match="no cluster is split into clusters of level 5"):
+        tree.significance().of_level(5)

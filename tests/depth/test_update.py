@@ -72,3 +72,45 @@ def test_update_with_a_tree_of_another_graph_is_refused():
     tree = sepool.coding_tree(nx.relabel_nodes(GRAPH, str), height=2)
     with pytest.raises(ValueError, match="another graph"):
         sepool.update(tree, nx.relabel_nodes(GRAPH, lambda node: f"x{node}"))
+
+
+def test_update_keeps_levels_of_one_cluster():
+    cliques = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8]
+    graph = [*cliques, (7, 8), (15, 16)]
+    for tree in (
+        sepool.coding_tree(graph, 2, num_clusters=1),
+        sepool.coding_tree(graph, 3, min_size=9),
+    ):
+        assert sepool.update(tree, graph) == tree
+
+
+def test_matched_without_common_nodes_are_births_and_deaths():
+    one = sepool.coding_tree(nx.Graph(["ab", "cd"]), 2)
+    other = sepool.coding_tree(nx.Graph(["ef", "gh"]), 2)
+    matching = one.matched(other)
+    assert matching.earlier[0].tolist() == [-1, -1]
+    assert matching.births[0].tolist() == matching.deaths[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"seed": -1}, ValueError, "seed must be 0 to"),
+        ({"seed": "a"}, TypeError, "seed must be a whole number"),
+        ({"num_threads": 0}, ValueError, "num_threads must be 1 to 4096"),
+        ({"num_threads": 2.5}, TypeError, "num_threads must be a whole number"),
+    ],
+)
+def test_update_and_significance_check_their_options(options, error, message):
+    tree = sepool.coding_tree([(0, 1), (1, 2)], 2)
+    with pytest.raises(error, match=message):
+        sepool.update(tree, [(0, 1)], **options)
+    with pytest.raises(error, match=message):
+        tree.significance(**options)
+
+
+def test_update_and_matched_need_trees():
+    with pytest.raises(TypeError, match="update needs a CodingTree"):
+        sepool.update([0, 1], [(0, 1)])
+    with pytest.raises(TypeError, match="matched needs a CodingTree"):
+        sepool.coding_tree([(0, 1)]).matched(3)

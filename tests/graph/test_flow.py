@@ -124,3 +124,34 @@ def test_teleport_outside_0_to_1_is_refused(teleport):
 def test_other_words_for_directed_are_refused():
     with pytest.raises(ValueError, match="directed must be None or 'flow'"):
         sepool.as_graph([(0, 1)], directed="yes")
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_flow_of_impossible_weights_is_refused(weight):
+    with pytest.raises(ValueError, match="edge 0 has weight"):
+        sepool.as_graph([(0, 1, weight), (1, 2, 1.0), (2, 0, 1.0)], directed="flow")
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-320, 1e-310])
+def test_flow_does_not_depend_on_the_scale_of_weights(scale):
+    arcs = np.array([(0, 1), (1, 2), (2, 0), (0, 2)])
+    plain = sepool.as_graph(arcs, directed="flow")
+    scaled = sepool.as_graph((arcs, np.full(4, scale)), directed="flow")
+    np.testing.assert_allclose(scaled.weights, plain.weights, rtol=1e-6)
+
+
+def test_flow_without_weights_is_a_graph_without_edges():
+    graph = sepool.as_graph((np.array([(0, 1), (1, 2)]), np.zeros(2)), directed="flow")
+    assert graph.degrees().sum() == 0
+
+
+def test_flow_of_a_periodic_walk_is_stationary():
+    arcs = [(0, 2), (1, 2), (2, 3), (3, 0), (3, 1)]
+    graph = sepool.as_graph(arcs, directed="flow", teleport=0.0)
+    degrees = graph.degrees()
+    np.testing.assert_allclose(degrees / degrees.sum(), [1 / 6, 1 / 6, 1 / 3, 1 / 3], rtol=1e-6)
+
+
+def test_flow_with_symmetrise_is_refused():
+    with pytest.raises(ValueError, match="symmetrise=True cannot be combined"):
+        sepool.as_graph([(0, 1)], directed="flow", symmetrise=True)

@@ -10,7 +10,7 @@ import numpy as np
 from sepool.depth.merge import merged
 from sepool.depth.pick import connected_components
 from sepool.graph.graph import Graph
-from sepool.segments import Ints
+from sepool.segments import Ints, renumbered
 from sepool.tree import CodingTree
 from sepool.tree_batch import build_one, refine
 
@@ -84,13 +84,47 @@ def _merged_tree(
     return CodingTree.from_levels(graph, levels)
 
 
-def with_min_size(graph: Graph, tree: CodingTree, min_size: int) -> CodingTree:
+def with_min_size(
+    graph: Graph, tree: CodingTree, min_size: int, *, keep_height: bool
+) -> CodingTree:
     """Return the tree with every smaller cluster merged into a neighbour, from the top down.
 
-    A component of fewer nodes stays a cluster.
+    A component of fewer nodes stays a cluster. Without ``keep_height``, levels that are equal to
+    the next higher one are left out.
     """
     levels = _levels(tree)
+    components = connected_components(graph)
     above = np.zeros(graph.num_nodes, np.int64)
-    for i in reversed(range(len(levels))):
-        levels[i] = above = merged(graph, levels[i], within=above, min_size=min_size)
-    return CodingTree.from_levels(graph, levels)
+    chosen: list[Ints] = []
+    for level in reversed(levels):
+        finer = merged(graph, level, within=above, min_size=min_size)
+        finer = _joined(finer, _common_parts(above, components), min_size)
+        if keep_height or finer.max() > above.max():
+            chosen.append(finer)
+        above = finer
+    return CodingTree.from_levels(graph, chosen[::-1])
+
+
+def _joined(labels: Ints, within: Ints, min_size: int) -> Ints:
+    """Return the labels with small clusters that have no neighbour joined to the largest sibling.
+
+    Siblings lie in one cluster of ``within``. A cluster need not be connected, so that neighbours
+    of a part of it may all lie elsewhere.
+    """
+    labels = labels.copy()
+    size = np.bincount(labels)
+    parent = np.zeros(len(size), np.int64)
+    parent[labels] = within
+    for small in np.flatnonzero((size > 0) & (size < min_size)).tolist():
+        siblings = np.flatnonzero((parent == parent[small]) & (size > 0))
+        siblings = siblings[siblings != small]
+        if 0 < size[small] < min_size and siblings.size:
+            target = siblings[np.argmax(size[siblings])]
+            labels[labels == small] = target
+            size[target] += size[small]
+            size[small] = 0
+    return renumbered(labels)
+
+
+def _common_parts(one: Ints, other: Ints) -> Ints:
+    return renumbered(one * (int(other.max()) + 1) + other)

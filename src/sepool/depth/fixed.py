@@ -19,16 +19,15 @@ from sepool.tree_batch import refine
 
 def tree_with_fixed(
     graph: Graph,
-    fixed: Mapping[Hashable, Hashable],
+    label: Ints,
     search: Callable[[Graph], CodingTree],
     options: dict[str, Any],
 ) -> CodingTree:
-    """Return a tree whose coarsest clusters agree with the labels of some nodes.
+    """Return a tree whose coarsest clusters agree with the labels of some nodes, -1 for none.
 
     The search takes the nodes of one label as one node. A cluster with several labels is then
     divided, and the nodes without a label move where that lowers the entropy.
     """
-    label = _labels(graph, fixed)
     if label.max(initial=-1) < 0:
         return search(graph)
     node = np.where(label < 0, label.max() + 1 + np.arange(graph.num_nodes), label)
@@ -37,7 +36,7 @@ def tree_with_fixed(
     levels = [tree.labels(level)[node].astype(np.int64) for level in range(1, tree.height)]
     above = _divided(graph, levels[-1] if levels else np.zeros(graph.num_nodes, np.int64), label)
     if above.max() == 0:
-        return CodingTree.from_levels(graph, [])
+        return CodingTree.from_levels(graph, [above] * (tree.height - 1))
     levels[-1:] = [above]
     for i in reversed(range(len(levels) - 1)):
         levels[i] = above = _common(levels[i], above)
@@ -51,14 +50,17 @@ def tree_with_fixed(
     )
 
 
-def _labels(graph: Graph, fixed: Mapping[Hashable, Hashable]) -> Ints:
+def labels_of_fixed(graph: Graph, fixed: Mapping[Hashable, Hashable]) -> Ints:
     """Return the number of every node's label, -1 for nodes without one."""
     if not isinstance(fixed, Mapping):
         raise TypeError(f"fixed must be a dictionary from nodes to labels, got {fixed!r}")
     label = np.full(graph.num_nodes, -1, np.int64)
     numbers: dict[Hashable, int] = {}
-    for i, name in zip(positions_of(list(fixed), graph), fixed.values(), strict=True):
-        label[i] = numbers.setdefault(name, len(numbers))
+    for i, name in zip(positions_of(list(fixed), graph, "fixed has"), fixed.values(), strict=True):
+        try:
+            label[i] = numbers.setdefault(name, len(numbers))
+        except TypeError:
+            raise TypeError(f"labels of fixed must be hashable, got {name!r}") from None
     return label
 
 

@@ -43,7 +43,8 @@ def merged(
         if min_size is not None and min(state.size[i], state.size[j]) >= min_size:
             continue
         for k in state.merge(i, j):
-            heapq.heappush(heap, (state.cost(i, k), min(i, k), max(i, k)))
+            low, high = min(i, k), max(i, k)  # the order that `current` sums in
+            heapq.heappush(heap, (state.cost(low, high), low, high))
     return renumbered(state.roots()[labels])
 
 

@@ -48,6 +48,8 @@ class Significance:
         These are the splits of the clusters on the level above into those of ``level``.
         """
         rows = self.level == level + 1
+        if not rows.any():
+            raise ValueError(f"no cluster is split into clusters of level {level}")
         excess = self.bits[rows] - self.chance[rows]
         return float(excess.sum()), float(np.sqrt((self.error[rows] ** 2).sum()))
 
@@ -72,11 +74,17 @@ def significance(
     those between the clusters of the level below, so that neither is explained again.
     """
     check_graph(tree, graph)
+    if not np.allclose(graph.degrees(), tree.volumes(0)):
+        raise ValueError("the tree is of another graph, whose nodes have other degrees")
     options = {"method": "best", "seed": seed, "num_threads": num_threads}
     rng = np.random.default_rng(seed)
     u, v, w = graph.edges()
     edges = Edges(u, v, w, graph.degrees())
-    parts = [_of_level(tree, level, edges, trials, rng, options) for level in range(1, tree.height)]
+    parts = [
+        _of_level(tree, level, edges, trials, rng, options)
+        for level in range(1, tree.height)
+        if len(u)
+    ]
     parts.append((np.zeros(0, np.int64),) * 2 + (np.zeros(0),) * 4)
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Significance(*[*columns, discoveries(columns[-1], rate=0.05)])

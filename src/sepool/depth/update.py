@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.arguments import checked_seed, checked_threads
 from sepool.graph.graph import Graph, as_graph
 from sepool.segments import Ints
 from sepool.tree import CodingTree
@@ -38,7 +39,8 @@ def update(
     Nodes are matched by name, or by number where they have none; new ones begin as clusters of
     their own. Moves begin at the nodes whose edges have changed (at all nodes where the tree does
     not have its graph, as after loading) and go on where they lower the entropy. The height stays;
-    `CodingTree.matched` gives the earlier cluster of every new one.
+    `CodingTree.matched` gives the earlier cluster of every new one. Clusters neither unite nor
+    fall apart: after large changes build the tree anew, or pass this one as ``init``.
 
     Args:
         tree: tree of the graph before the change.
@@ -59,6 +61,9 @@ def update(
         >>> later.matched(tree).earlier
         (array([0, 1]),)
     """
+    if not isinstance(tree, CodingTree):
+        raise TypeError(f"update needs a CodingTree, got {tree!r}")
+    seed, num_threads = checked_seed(seed), checked_threads(num_threads)
     whole = as_graph(graph)
     before = _positions(tree.names, tree.num_nodes, whole)
     if not np.any(before >= 0):
@@ -67,17 +72,26 @@ def update(
         return CodingTree.from_levels(whole, [])
     new = np.flatnonzero(before < 0)
     levels = []
-    for level in range(1, tree.height):
+    # A level of one cluster stays one: moves would not tell it from the root.
+    single = [level for level in range(1, tree.height) if tree.num_clusters(level) == 1]
+    for level in range(1, tree.height - len(single)):
         labels = tree.labels(level)[before].astype(np.int64)
         labels[new] = tree.num_clusters(level) + np.arange(len(new))
         levels.append(labels)
-    return refine(
-        whole,
-        levels,
-        unions=False,
-        seed=seed,
-        num_threads=num_threads or 0,
-        active=_changed(tree.graph, whole, before),
+    if levels:
+        later = refine(
+            whole,
+            levels,
+            unions=False,
+            seed=seed,
+            num_threads=num_threads,
+            active=_changed(tree.graph, whole, before),
+        )
+        if not single:
+            return later
+        levels = [later.labels(level).astype(np.int64) for level in range(1, later.height)]
+    return CodingTree.from_levels(
+        whole, [*levels, *[np.zeros(len(before), np.int64)] * len(single)]
     )
 
 
@@ -114,6 +128,8 @@ def _changed(earlier: Graph | None, graph: Graph, before: Ints) -> NDArray[np.in
 
 def match(tree: CodingTree, earlier: CodingTree) -> Matching:
     """Return the earlier cluster that every cluster of a tree continues."""
+    if not isinstance(earlier, CodingTree):
+        raise TypeError(f"matched needs a CodingTree, got {earlier!r}")
     if tree.height != earlier.height:
         raise ValueError(
             f"the trees have heights {tree.height} and {earlier.height}; update keeps the height"
@@ -142,6 +158,8 @@ def match(tree: CodingTree, earlier: CodingTree) -> Matching:
 
 def _match_level(labels: NDArray[Any], earlier: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return pairs of clusters, by the number of common nodes, each cluster in one pair."""
+    if len(labels) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     width = int(earlier.max()) + 1
     keys, counts = np.unique(labels.astype(np.int64) * width + earlier, return_counts=True)
     keys = keys[np.argsort(-counts, kind="stable")]

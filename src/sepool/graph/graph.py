@@ -161,6 +161,8 @@ def as_graph(
     from sepool.graph.flow import checked_teleport, undirected_flow
 
     checked_teleport(teleport)
+    if symmetrise:
+        raise ValueError("symmetrise=True cannot be combined with directed='flow'")
     arcs = read_graph(graph, num_nodes, weight, symmetrise=True)
     is_directed = getattr(graph, "is_directed", None)
     if is_directed is not None and not is_directed():
