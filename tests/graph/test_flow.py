@@ -155,3 +155,15 @@ def test_flow_of_a_periodic_walk_is_stationary():
 def test_flow_with_symmetrise_is_refused():
     with pytest.raises(ValueError, match="symmetrise=True cannot be combined"):
         sepool.as_graph([(0, 1)], directed="flow", symmetrise=True)
+
+
+def test_flow_takes_no_self_loops_unless_asked():
+    arcs = [(0, 1), (1, 2), (2, 0), (0, 2)]
+    plain = sepool.as_graph(arcs, directed="flow")
+    with_loop = sepool.as_graph([*arcs, (2, 2)], directed="flow")
+    np.testing.assert_array_equal(plain.weights, with_loop.weights)
+
+
+def test_flow_of_all_arcs_is_their_number():
+    graph = sepool.as_graph([(0, 1), (1, 2), (2, 0), (0, 2)], directed="flow")
+    assert graph.degrees().sum() / 2 == pytest.approx(4)

@@ -39,7 +39,7 @@ def undirected_flow(arcs: Edges, teleport: float) -> Edges:
     rate = _visit_rates(u, v, w, out, teleport)
     flow = rate[u] * np.divide(w, out[u], out=np.zeros_like(w), where=out[u] > 0)
     bits = min(_BITS, 60 - int(np.ceil(np.log2(len(u)))))
-    weights = np.rint(flow / flow.sum() * len(u) * 2.0**bits)
+    weights = np.rint(flow / flow.sum() * len(u) * 2.0**bits) / 2.0**bits  # 1 is the mean flow
     return arcs._replace(w=weights, both=False)
 
 

@@ -167,6 +167,10 @@ def as_graph(
     is_directed = getattr(graph, "is_directed", None)
     if is_directed is not None and not is_directed():
         arcs = both_ways(arcs)
+    if not self_loops:  # they would delay the walk
+        links = arcs.u != arcs.v
+        weights = None if arcs.w is None else arcs.w[links]
+        arcs = arcs._replace(u=arcs.u[links], v=arcs.v[links], w=weights)
     return build_graph(undirected_flow(arcs, teleport), self_loops)
 
 
