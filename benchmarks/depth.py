@@ -39,7 +39,7 @@ PARTS = ("random", "planted", "lfr", "known", "time", "update", "directed")
 
 @dataclass(frozen=True)
 class Options:
-    """What to run."""
+    """Options of all parts."""
 
     quick: bool
     programs: list[str]

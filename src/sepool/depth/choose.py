@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sepool.depth.code_length import Edges, Partition, split_bits
 from sepool.segments import Floats, Ints, renumbered, sums
 
-LEAST_BITS = 10.0  # chance saves so many bits in one of a thousand graphs
+LEAST_BITS = 10.0  # which chance saves in one of a thousand graphs at most
 LEAST_SHARE = 0.01  # of the bits of all levels that a further level has to save
 
 

@@ -24,9 +24,9 @@ def with_num_clusters(
     height: int | None,
     options: dict[str, Any],
 ) -> CodingTree:
-    """Return a tree whose coarsest level has so many clusters, from the levels of another tree.
+    """Return a tree with this number of coarsest clusters, from the levels of another tree.
 
-    Levels with at least so many clusters, of that tree and of others, are merged; of two results
+    Levels with at least as many clusters, of that tree and of others, are merged; of two results
     the one whose coarsest level has the lowest entropy by itself is returned.
     """
     least = int(connected_components(graph).max()) + 1
@@ -73,7 +73,7 @@ def _fitted(levels: list[Ints], num_nodes: int, height: int | None) -> list[Ints
 def _merged_tree(
     graph: Graph, levels: list[Ints], num_clusters: int, options: dict[str, Any]
 ) -> CodingTree:
-    """Return the tree of the levels whose highest one is merged to so many clusters."""
+    """Return the tree of the levels, the highest one merged to this number of clusters."""
     top = merged(graph, levels[-1], num_clusters=num_clusters)
     levels = [*levels[:-1], top]
     tree = refine(

@@ -15,7 +15,7 @@ from sepool.segments import Floats, Ints, pointers
 from sepool.tree_batch import build_batch
 
 _LEVEL = 1e-3  # of the test
-_TESTS = ((1_000, 200), (100_000, 20))  # edges up to which so many rewired graphs are searched
+_TESTS = ((1_000, 200), (100_000, 20))  # edges, and the number of rewired graphs up to them
 _FEWEST = 5
 
 

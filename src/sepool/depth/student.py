@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 def tail(t: Floats, freedom: int) -> Floats:
-    """Return the probability that a t variable of so many degrees of freedom exceeds ``t``.
+    """Return the probability that a variable of Student's t distribution exceeds ``t``.
 
     The finite sums of Abramowitz and Stegun (26.7.3 and 26.7.4).
 
