@@ -99,10 +99,26 @@ def bipartite(a: int, b: int) -> IntArray:
     return _pairs(u, a + v)
 
 
+def deep_tree(n: int) -> IntArray:
+    """A tree whose nodes hang at one of the ten before them: a sixth of the nodes high."""
+    rng = np.random.default_rng(0)
+    nodes = np.arange(1, n)
+    return _pairs(np.maximum(nodes - rng.integers(1, 11, n - 1), 0), nodes)
+
+
+def regular(n: int) -> IntArray:
+    """A random graph of degree four: two cycles through all nodes in random order."""
+    rng = np.random.default_rng(0)
+    cycles = [rng.permutation(n) for _ in range(2)]
+    return np.concatenate([_pairs(cycle, np.roll(cycle, 1)) for cycle in cycles])
+
+
 SHAPES: dict[str, Callable[[int], IntArray]] = {  # by number of nodes
     "star": lambda n: _pairs(0, np.arange(1, n)),
     "path": lambda n: _pairs(np.arange(n - 1), np.arange(1, n)),
     "caterpillar": caterpillar,
+    "deep tree": deep_tree,
+    "random regular": regular,
     "wheel": wheel,
     "star, spread weights": lambda n: _pairs(0, np.arange(1, n)),
     "star, nearly equal weights": lambda n: _pairs(0, np.arange(1, n)),
