@@ -127,3 +127,12 @@ def test_search_without_memory_names_what_it_takes():
     done = subprocess.run([sys.executable, "-c", STARVED], capture_output=True, text=True)
     assert "not enough memory for the search: a graph of" in done.stdout, done.stderr
     assert done.stdout.rstrip().endswith("MiB besides its own arrays")
+
+
+def test_region_that_all_threads_search_is_compared_with_its_own_cost():
+    """A star has one cluster of most nodes beside many small ones: its cost was read elsewhere."""
+    n = 1_000_000
+    weights = 1 + 999 * np.random.default_rng(0).permutation(np.arange(n - 1) / n)
+    pairs = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
+    tree = sepool.coding_tree((pairs, weights), 3)
+    assert tree.entropy == pytest.approx(sepool.structural_entropy((pairs, weights), tree))

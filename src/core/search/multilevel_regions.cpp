@@ -134,11 +134,13 @@ Node Multilevel::cluster_regions(const Items& items, const Parents& region, cons
 void Multilevel::split_regions(const Items& items, Parents& region, Node& count) {
     Chain none;
     mover_.load(items, region, count, none, nullptr, *team_);
+    std::vector<double> whole(count);  // costs; the search of a large region takes the mover
+    for (Node r = 0; r < count; ++r) whole[r] = mover_.cost_of(r);
     Parents label(items.size(), 0);
     std::vector<Node> parts(count, 1);
     search_regions(items, region, std::vector<double>(count, 0), Effort::quick, nullptr,
                    [&](Node r, const Node* members, const Parents& inside, Node clusters, double cost) {
-                       if (cost > mover_.cost_of(r) - kLeast * static_cast<double>(log_share_.total())) return;
+                       if (cost > whole[r] - kLeast * static_cast<double>(log_share_.total())) return;
                        parts[r] = clusters;
                        for (std::size_t i = 0; i < inside.size(); ++i) label[members[i]] = inside[i];
                    });
