@@ -73,3 +73,13 @@ def renumbered(labels: NDArray[Any]) -> Ints:
     used[labels] = 1
     numbers: Ints = (np.cumsum(used) - 1)[labels]
     return numbers
+
+
+def common_parts(one: Ints, other: Ints) -> Ints:
+    """Return the numbers of the common parts of two labellings.
+
+    Example:
+        >>> common_parts(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
+        array([0, 1, 2, 2])
+    """
+    return renumbered(one * (int(other.max()) + 1) + other)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.depth.code_length import Edges, Partition, split_bits
-from sepool.segments import Floats, Ints, renumbered, sums
+from sepool.segments import Floats, Ints, common_parts, renumbered, sums
 
 LEAST_BITS = 10.0  # which chance saves in one of a thousand graphs at most
 LEAST_SHARE = 0.01  # of the bits of all levels that a further level has to save
@@ -74,7 +74,7 @@ class LevelChooser:
         return float(sum(split_bits(self._edges, *pair).sum() for pair in pairs))
 
     def _partitions(self, labels: Sequence[Ints]) -> list[Partition]:
-        nested = (_inside(level, self._components) for level in labels)
+        nested = (common_parts(level.astype(np.int64), self._components) for level in labels)
         return [Partition(self._edges, level) for level in nested] + [self._root]
 
 
@@ -112,9 +112,3 @@ def _cut_back(labels: list[Ints], split: list[NDArray[np.bool_]]) -> tuple[Ints,
         if len(out) == 0 or current.max() > out[-1].max():
             out.append(current)
     return tuple(out[::-1]) if len(out) and out[0].max() > 0 else ()
-
-
-def _inside(labels: Ints, components: Ints) -> Ints:
-    """Return the labels without gaps, with clusters inside components."""
-    both = labels.astype(np.int64) * (int(components.max()) + 1) + components
-    return renumbered(both)

@@ -10,7 +10,7 @@ import numpy as np
 from sepool.depth.merge import merged
 from sepool.depth.pick import connected_components
 from sepool.graph.graph import Graph
-from sepool.segments import Ints, renumbered
+from sepool.segments import Ints, common_parts, renumbered
 from sepool.tree import CodingTree
 from sepool.tree_batch import build_one, refine
 
@@ -98,7 +98,7 @@ def with_min_size(
     chosen: list[Ints] = []
     for level in reversed(levels):
         finer = merged(graph, level, within=above, min_size=min_size)
-        finer = _joined(finer, _common_parts(above, components), min_size)
+        finer = _joined(finer, common_parts(above, components), min_size)
         if keep_height or finer.max() > above.max():
             chosen.append(finer)
         above = finer
@@ -124,7 +124,3 @@ def _joined(labels: Ints, within: Ints, min_size: int) -> Ints:
             size[target] += size[small]
             size[small] = 0
     return renumbered(labels)
-
-
-def _common_parts(one: Ints, other: Ints) -> Ints:
-    return renumbered(one * (int(other.max()) + 1) + other)

@@ -12,7 +12,7 @@ from sepool.depth.merge import merged
 from sepool.graph.edges import Edges
 from sepool.graph.graph import Graph, build_graph
 from sepool.levels import positions_of
-from sepool.segments import Ints, renumbered
+from sepool.segments import Ints, common_parts, renumbered
 from sepool.tree import CodingTree
 from sepool.tree_batch import refine
 
@@ -39,7 +39,7 @@ def tree_with_fixed(
         return CodingTree.from_levels(graph, [above] * (tree.height - 1))
     levels[-1:] = [above]
     for i in reversed(range(len(levels) - 1)):
-        levels[i] = above = _common(levels[i], above)
+        levels[i] = above = common_parts(levels[i], above)
     return refine(
         graph,
         levels,
@@ -87,8 +87,3 @@ def _divided(graph: Graph, labels: NDArray[np.int64], label: Ints) -> Ints:
     apart[start[mixed]] = label[mixed]
     within = np.where(mixed, labels, -1 - labels)
     return merged(graph, start, within=within, apart=apart)
-
-
-def _common(fine: Ints, coarse: Ints) -> Ints:
-    """Return the common parts of two clusterings."""
-    return renumbered(fine * (int(coarse.max()) + 1) + coarse)
