@@ -186,6 +186,7 @@ def test_search_by_name_selects_node(show: Show, novel: Any) -> None:
     _choose(page, 2)
     page.keyboard.press("/")
     page.keyboard.type("VALJ")
+    page.evaluate("explorer.drawing.updateView()")  # as after a late layout of the plot
     assert page.inner_text("#status") == "1 node found"
     assert page.inner_text("#results li") == "Valjean"
     page.keyboard.press("Enter")

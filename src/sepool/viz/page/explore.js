@@ -7,7 +7,7 @@ class Explorer {
     this.model = new Model(data);
     this.drawing = new Drawing(this.model, data.palette, $("graph"));
     this.drawing.colourLevel = data.colourLevel;
-    this.drawing.onmove = () => this.setStatus();
+    this.drawing.onmove = () => { if (this.drawing.hidden !== this.hiddenBefore) this.setStatus(); };
     this.outline = new Outline(this.model, $("outline"), (id) => this.drawing.colourOf(id));
     this.title = data.title;
     this.selected = -1;
@@ -53,6 +53,7 @@ class Explorer {
 
   setStatus(text) {
     const { marks } = this.drawing, hidden = this.drawing.hidden;
+    this.hiddenBefore = hidden; // layout events of the plot must not replace a message
     const suffix = hidden ? `, ${hidden.toLocaleString("en")} lightest hidden: zoom in` : "";
     const links = this.drawing.links.length.toLocaleString("en");
     $("status").textContent = text || `${marks.length.toLocaleString("en")} visible nodes, ${links} edges${suffix}`;
