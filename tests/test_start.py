@@ -8,7 +8,9 @@ import sys
 import pytest
 
 import sepool
+from sepool.extras import install_command
 
+TORCH = install_command("sepool[torch]")
 HEAVY = "torch torch_geometric pandas scipy sklearn matplotlib networkx igraph bokeh ray typer rich"
 IMPORT, HELP = 0.15, 0.5  # seconds of processor time
 TRIES = 5
@@ -89,19 +91,19 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     ("program", "missing", "message"),
     [
         *(
-            (f"import sepool.{module}", package, f"needs {package}: pip install 'sepool[torch]'")
+            (f"import sepool.{module}", package, f"needs {package}: {TORCH}")
             for module in ("pyg.hierarchy", "nn", "integrations.tgp")
             for package in ("torch", "torch_geometric")
         ),
         *(
-            (f"import sepool.pyg.{module}", "torch", "needs torch: pip install 'sepool[torch]'")
+            (f"import sepool.pyg.{module}", "torch", f"needs torch: {TORCH}")
             for module in ("transform", "dataset", "reading")
         ),
         *(
             (
                 f"import sepool; from sepool import *; sepool.{name}",
                 "torch",
-                f"sepool.{name} needs torch: pip install 'sepool[torch]'",
+                f"sepool.{name} needs torch: {TORCH}",
             )
             for name in ("nn", "AddCodingTree", "hierarchy")
         ),
@@ -110,7 +112,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
                 "import importlib.util as util; util.find_spec = lambda name: None; "
                 f"from sepool import coding_tree, viz; viz.{name}(coding_tree([(0, 1)]), [(0, 1)])",
                 package,
-                f"this needs {package}: pip install 'sepool[viz]'",
+                f"this needs {package}: {install_command('sepool[viz]')}",
             )
             for package, name in (("matplotlib", "plot_clusters"), ("bokeh", "explorer_page"))
         ),

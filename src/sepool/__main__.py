@@ -16,7 +16,10 @@ def main() -> None:
             from sepool.cli.doctor import check_installation
 
             sys.exit(check_installation("--json" in sys.argv))
-        sys.exit("sepool: the command line needs typer and rich: pip install 'sepool[cli]'")
+        from sepool.extras import install_command
+
+        command = install_command("sepool[cli]")
+        sys.exit(f"sepool: the command line needs typer and rich: {command}")
     except KeyboardInterrupt:
         print("sepool: interrupted", file=sys.stderr)
         sys.exit(130)

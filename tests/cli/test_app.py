@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import sepool
 from sepool.cli import app as cli
 from sepool.cli.errors import EXIT_CODES
+from sepool.extras import install_command
 
 GROUP = get_command(cli.app)
 COMMANDS = [name for name, *_ in cli.COMMANDS]
@@ -163,16 +164,16 @@ class TestMissingPackages:
     def test_command_without_package_names_the_extra(self, without, tmp_path, package, args, extra):
         (tmp_path / "graph.txt").write_text("a b\nb c\n")
         done = without(package, *args)
-        assert done.stderr == f"sepool: this needs {package}: pip install 'sepool[{extra}]'\n"
+        command = install_command(f"sepool[{extra}]")
+        assert done.stderr == f"sepool: this needs {package}: {command}\n"
         assert (done.returncode, done.stdout) == (1, "")
         assert os.listdir(tmp_path) == ["graph.txt"]
 
     def test_app_without_typer_names_the_extra(self, without):
         done = without("typer")
         assert done.returncode == 1
-        assert done.stderr == (
-            "sepool: the command line needs typer and rich: pip install 'sepool[cli]'\n"
-        )
+        command = install_command("sepool[cli]")
+        assert done.stderr == f"sepool: the command line needs typer and rich: {command}\n"
 
     def test_doctor_without_typer_runs(self, without):
         done = without("typer,click,rich", "doctor")

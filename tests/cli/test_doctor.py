@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 import sepool
 from sepool.cli import app as cli
+from sepool.extras import install_command
 
 
 def run(*args: str, code: int = 0):
@@ -32,6 +33,5 @@ def test_doctor_without_packages_names_the_extras(monkeypatch):
     monkeypatch.setitem(sys.modules, "sepool._core", None)
     monkeypatch.delattr(sepool, "_core", raising=False)
     output = run("doctor", code=1).output
-    assert "missing: pip install 'sepool[torch]'" in output
-    assert "missing: pip install 'sepool-experiments'" in output
+    assert f"missing: {install_command('sepool[torch]')}" in output
     assert "broken: " in output

@@ -13,9 +13,10 @@ from typer.testing import CliRunner, Result
 
 from sepool.cli import plugins
 from sepool.cli.app import app
+from sepool.extras import install_command
 
 Install = Callable[..., None]
-ABSENT = "needs sepool-experiments: pip install sepool-experiments (in a clone: pip install"
+ABSENT = f"needs sepool-experiments: {install_command('sepool-experiments')}"
 
 
 @pytest.fixture

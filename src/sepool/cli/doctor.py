@@ -11,7 +11,7 @@ import numpy as np
 
 import sepool
 from sepool.cli.plugins import load_plugins
-from sepool.extras import OPTIONAL
+from sepool.extras import OPTIONAL, install_command
 
 
 def check_installation(as_json: bool) -> int:
@@ -23,7 +23,7 @@ def check_installation(as_json: bool) -> int:
         try:
             rows[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            rows[package] = f"missing: pip install '{target}'"
+            rows[package] = f"missing: {install_command(target)}"
     for plugin, error in load_plugins()[1].items():
         rows[plugin] = f"fails to load: {error}"
     if as_json:
@@ -39,5 +39,6 @@ def _core_build() -> str:
     try:
         from sepool import _core
     except ImportError as error:
-        return f"broken: {error}; pip install --force-reinstall sepool"
+        command = install_command("sepool").replace("install", "install --force-reinstall", 1)
+        return f"broken: {error}; {command}"
     return f"{getattr(_core, 'build', 'works')}, {os.cpu_count()} threads"

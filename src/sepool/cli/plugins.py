@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
-from sepool.extras import MissingPackage
+from sepool.extras import MissingPackage, install_command
 
 CommandSpec = tuple[str, Callable[..., Any], str]  # name, function, example
 EXPERIMENTS = ("reproduce", "report", "pack", "list")  # the commands of sepool-experiments
@@ -39,8 +39,8 @@ def missing_command(name: str, message: str, failures: dict[str, str]) -> Except
         reasons = (f"plug-in {plugin} fails to load: {why}" for plugin, why in failures.items())
         return PluginError(f"{message.rstrip('.')}; {'; '.join(reasons)}")
     if name in EXPERIMENTS:
-        text = f"sepool {name} needs sepool-experiments: pip install sepool-experiments"
-        return MissingPackage(f"{text} (in a clone: pip install ./experiments)")
+        package = "sepool-experiments"
+        return MissingPackage(f"sepool {name} needs {package}: {install_command(package)}")
     return None
 
 

@@ -9,12 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 
+from sepool.extras import install_command
 from sepool_experiments.models.catalog import system_of
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 
 BACKENDS = ("replicas", "processes", "ray")
-NO_RAY = "the backend ray needs Ray: pip install 'sepool-experiments[ray]'"
 Run = Callable[..., Generator[Result, None, None]]
 
 
@@ -50,7 +50,8 @@ def load_backend(name: str) -> Run:
     The modules import torch or Ray.
     """
     if name == "ray" and find_spec("ray") is None:
-        raise ValueError(NO_RAY)
+        command = install_command("sepool-experiments[ray]")
+        raise ValueError(f"the backend ray needs Ray: {command}")
     run: Run = resolve_name(f"sepool_experiments.backends.{name}:run")
     return run
 
