@@ -54,7 +54,8 @@ format: $(VENV)/test.stamp  ## put the Python and C++ files in order
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-workflows: $(VENV)/test.stamp  ## check the workflow files, with actionlint as well where it is installed
+workflows: $(VENV)/test.stamp  ## check CITATION.cff and the workflow files, with actionlint as well where it is installed
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	if command -v actionlint > /dev/null; then actionlint; fi
 

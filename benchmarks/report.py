@@ -8,6 +8,7 @@ from collections.abc import Callable
 import page_communities
 import page_depth
 import page_epoch
+import page_minimisers
 import page_pyg
 import page_quality
 import page_speed
@@ -16,6 +17,7 @@ from results import HERE, QUICK, Row, load
 
 SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "communities": page_communities.communities,
+    "minimisers": page_minimisers.minimisers,
     "depth": page_depth.depth,
     "entropy": page_quality.entropy,
     "optimum": page_quality.optimum,

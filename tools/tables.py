@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import page_communities
 import page_depth
 import page_epoch
+import page_minimisers
 import page_quality
 import page_speed
 import report as bench_report
@@ -212,6 +213,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "tgp": lambda: bench("speed", page_speed.speed, "small"),
     **{f"communities-{part}": partial(communities, part) for part in PARTS},
     **{f"depth-{part}": partial(bench, "depth", page_depth.depth, part) for part in DEPTH_PARTS},
+    "minimisers": lambda: bench("minimisers", page_minimisers.minimisers),
     "large-lfr": large_lfr,
     "large": lambda: bench("speed", page_speed.speed, "large"),
     "lockstep": lambda: bench("lockstep", page_epoch.lockstep, most=1),
