@@ -24,7 +24,7 @@ BUILT_FROM   := CMakeLists.txt pyproject.toml experiments/pyproject.toml constra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all kernels lint workflows format sanitize readme docs bench wheel wheels clean always
+.PHONY: help demo test test-all kernels lint workflows format sanitize readme notebooks docs bench wheel wheels clean always
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ readme: $(VENV)/test.stamp  ## write into README and docs what their code prints
 	$(BIN)/python tools/pictures.py
 	$(BIN)/python tools/tables.py
 	$(BIN)/python tools/pages.py
+
+notebooks: $(VENV)/heavy.stamp  ## run the notebooks of the documentation and store their output
+	$(BIN)/python tools/notebooks.py
 
 docs: $(VENV)/docs.stamp  ## the documentation as a site in build/site; open build/site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict

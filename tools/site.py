@@ -2,6 +2,7 @@
 
 - README files, the changelog, examples and the report become pages of the site, with their
   pictures; links between files of the project become links between pages.
+- Notebooks become pages, with their stored output and a link to the file.
 - Formulas become MathML.
 - Nothing is fetched from other servers: search from files has a script of its own.
 - ``<!-- commands -->`` becomes typer's description of the command line.
@@ -9,6 +10,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import posixpath
 import re
@@ -18,6 +20,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
@@ -39,6 +42,7 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>
 VARIABLE = re.compile(r"<mi>([A-Za-z])</mi>")
 ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
 COMMANDS = "<!-- commands -->"
+PANDAS = re.compile(r'<style scoped>.*?</style>| border="1" class="dataframe"', re.DOTALL)
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -48,6 +52,9 @@ def on_files(files: Files, config: Any) -> Files:
             text = (ROOT / path).read_text(encoding="utf-8")
             files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "examples.md", content=_examples()))
+    for path in sorted((ROOT / "docs").rglob("*.ipynb")):
+        for uri, content in _notebook(path).items():
+            files.append(File.generated(config, uri, content=content))
     for picture in sorted((ROOT / "results").rglob("*.png")):
         uri = picture.relative_to(ROOT).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(picture)))
@@ -120,7 +127,7 @@ def _page_of(path: str) -> tuple[str, str]:
         return "index.md", ""
     if path == "examples" or path.startswith("examples/"):
         return "examples.md", "#" + posixpath.basename(path).replace(".", "") if "." in path else ""
-    return path.removeprefix("docs/"), ""
+    return re.sub(r"\.ipynb$", ".md", path.removeprefix("docs/")), ""
 
 
 def _examples() -> str:
@@ -130,6 +137,32 @@ def _examples() -> str:
         summary = code.split('"""')[1].strip().partition("\n")[0]
         parts += [f"## {path.name}", summary, f"```python\n{code}```"]
     return "\n\n".join(parts)
+
+
+def _notebook(path: Path) -> dict[str, str | bytes]:
+    """Return a page of a notebook, and its pictures."""
+    first, *cells = nbformat.read(path, as_version=4).cells
+    title, _, rest = first.source.partition("\n")
+    parts = [title, f'<a href="{path.name}" download>This page as a notebook</a>', rest]
+    folder = path.parent.relative_to(ROOT / "docs")
+    pictures: dict[str, str | bytes] = {}
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            parts.append(cell.source)
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        for output in cell.outputs:
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            if "image/png" in data:
+                name = f"{path.stem}-{len(pictures)}.png"
+                pictures[(folder / name).as_posix()] = base64.b64decode(data["image/png"])
+                parts.append(f"![Output of the cell above]({name})")
+            elif "text/html" in data:
+                parts.append(PANDAS.sub("", data["text/html"]))  # the site has styles of its own
+            else:
+                parts.append(f"```text\n{data['text/plain'].rstrip()}\n```")
+    page = (folder / path.with_suffix(".md").name).as_posix()
+    return {page: "\n\n".join(parts), **pictures}
 
 
 def _commands() -> str:
