@@ -1,4 +1,4 @@
-"""Run the notebooks of docs/notebooks and store their output: `python tools/notebooks.py [FILE ...]`.
+"""Run the notebooks of docs/notebooks, store their output: `python tools/notebooks.py [FILE ...]`.
 
 Each runs in a new kernel of this Python, in an empty folder with a copy of `examples/`, after the
 settings of `SETUP`. Stored are outputs and the number of each cell, no times and no versions.
@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+
 from pages import workplace
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +52,7 @@ def run(notebook: Any) -> None:
     for number, cell in enumerate(filter(_is_code, notebook.cells), 1):
         cell.execution_count = number
         cell.metadata = {}
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = number
