@@ -244,3 +244,47 @@ def test_no_graphs():
     options = {"both": False, "self_loops": True}
     rows = _core.csr(np.array([0]), np.array([0]), none, none, None, **options)
     assert [len(rows[i]) for i in (0, 1, 4)] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("weights", [None, "repeats", "distinct"])
+@pytest.mark.parametrize("both", [False, True])
+def test_rows_of_a_large_graph_do_not_depend_on_threads(weights, both):
+    rng = np.random.default_rng(1)
+    n, m = 30_000, 250_000
+    pairs = rng.integers(0, n, (m, 2))
+    if weights is None:  # without repeats and loops
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        pairs = np.concatenate([np.unique(pairs, axis=0), np.stack([np.arange(n), np.arange(n)]).T])
+        rest = np.unique(rng.integers(0, n, (m, 2)), axis=0)
+        rest = rest[rest[:, 0] > rest[:, 1]]
+        mirrored = {tuple(pair) for pair in pairs.tolist()}
+        rest = np.array([pair for pair in rest.tolist() if (pair[1], pair[0]) not in mirrored])
+        pairs = rng.permutation(np.concatenate([pairs, rest]))
+    w = None if weights is None else rng.integers(0, 3, len(pairs)).astype(float)
+    if weights == "distinct":
+        w = rng.random(len(pairs))
+    if both:
+        backward = pairs[:, 0] != pairs[:, 1]
+        w = None if w is None else np.concatenate([w, w[backward]])
+        pairs = np.concatenate([pairs, pairs[backward, ::-1]])
+    assert len(pairs) > 200_000
+    pointers = np.array([0, n]), np.array([0, len(pairs)])
+    columns = pairs[:, 0], pairs[:, 1], w
+    one, two = (
+        _core.csr(*pointers, *columns, both=both, self_loops=True, num_threads=threads)
+        for threads in (1, 2)
+    )
+    assert (one[2] is None) == (weights is None)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_first_bad_id_of_a_large_graph_is_named_with_any_threads():
+    pairs = np.random.default_rng(2).integers(0, 1000, (300_000, 2))
+    pairs[[120_000, 250_000], 1] = [-7, 5000]
+    for threads in (1, 2):
+        with pytest.raises(ValueError, match="edge 120000 names node -7"):
+            _core.csr(
+                *(np.array([0, 1000]), np.array([0, len(pairs)]), pairs[:, 0], pairs[:, 1], None),
+                **{"both": False, "self_loops": False, "num_threads": threads},
+            )

@@ -22,9 +22,14 @@ using namespace sepool;
 
 namespace {
 
+int threads_of(int asked) {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    return asked <= 0 ? cores : std::min(asked, cores);  // more would only wait
+}
+
 template <class Id>
 nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u, Column<Id> v, std::optional<In<double>> w, bool both,
-              bool self_loops) {
+              bool self_loops, int num_threads) {
     EdgeLists<Id> lists;
     lists.num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
     if (lists.num_graphs < 0 || node_ptr.shape(0) != edge_ptr.shape(0))
@@ -44,7 +49,7 @@ nb::tuple csr(In<std::int64_t> node_ptr, In<std::int64_t> edge_ptr, Column<Id> u
     Csr out;
     {
         nb::gil_scoped_release release;
-        out = build_csr(lists);
+        out = build_csr(lists, threads_of(num_threads));
     }
     return nb::make_tuple(give(std::move(out.graph.indptr)), give(std::move(out.graph.indices)), give_or_none(std::move(out.graph.weights)),
                           give_or_none(std::move(out.graph.loops)), give(std::move(out.unit)));
@@ -114,11 +119,6 @@ void run_watched(Control& control, std::int64_t total, nb::object progress, Work
     }
     if (raised) throw nb::python_error();
     if (failure) std::rethrow_exception(failure);
-}
-
-int threads_of(int asked) {
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    return asked <= 0 ? cores : std::min(asked, cores);  // more would only wait
 }
 
 // Runs a search; where memory runs out, the error has the amount.
@@ -253,7 +253,8 @@ NB_MODULE(_core, m) {
     m.attr("MAX_HEIGHT") = kMaxHeight;
     const auto define_csr = [&](auto function) {
         m.def("csr", function, nb::arg("node_ptr"), nb::arg("edge_ptr"), nb::arg("u"), nb::arg("v"), nb::arg("w").none(), nb::kw_only(),
-              nb::arg("both"), nb::arg("self_loops"), "Compressed rows with integer weights from the edge lists of one or more graphs.");
+              nb::arg("both"), nb::arg("self_loops"), nb::arg("num_threads") = 1,
+              "Compressed rows with integer weights from the edge lists of one or more graphs.");
     };
     define_csr(&csr<std::int64_t>);
     define_csr(&csr<std::int32_t>);

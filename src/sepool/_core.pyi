@@ -14,6 +14,7 @@ def csr(
     *,
     both: bool,
     self_loops: bool,
+    num_threads: int = 1,
 ) -> tuple[
     NDArray[np.int64],
     NDArray[np.int32],

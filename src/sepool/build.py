@@ -82,7 +82,7 @@ def coding_tree(
     """
     options = core_options(1 if height is None else height, method, seed, num_threads, progress)
     trials = whole_number("trials", trials, 1, 2**31)
-    whole = as_graph(graph, self_loops=self_loops, symmetrise=symmetrise)
+    whole = as_graph(graph, self_loops=self_loops, symmetrise=symmetrise, num_threads=num_threads)
     whole_number("min_size", min_size, 1)
     if num_clusters is not None:
         whole_number("num_clusters", num_clusters, 1)

@@ -29,9 +29,10 @@ struct Csr {
     std::vector<double> unit;  // the weight of one unit, for each graph
 };
 
-// Throws std::invalid_argument with the offending value in its text.
+// Throws std::invalid_argument with the offending value in its text. Threads work on one large graph together; the rows do not depend on
+// their number.
 template <class Id>
-Csr build_csr(const EdgeLists<Id>& lists);
+Csr build_csr(const EdgeLists<Id>& lists, int num_threads = 1);
 
 namespace small {
 

@@ -55,8 +55,12 @@ def sorted_rows(
     w: NDArray[np.float64] | None,
     both: bool,
     self_loops: bool,
+    num_threads: int = 1,
 ) -> Rows:
-    """Return the compressed rows of several graphs with concatenated edge lists."""
+    """Return the compressed rows of several graphs with concatenated edge lists.
+
+    Threads, 0 for all cores, work on one large graph; the rows do not depend on their number.
+    """
     from sepool import _core  # here: a saved tree is read without the compiled core
 
     counts = np.diff(node_ptr)
@@ -64,7 +68,9 @@ def sorted_rows(
         which = f" {int(counts.argmin())}" if len(counts) > 1 else ""
         raise ValueError(f"graph{which} has no nodes; a coding tree needs at least one")
     w = None if w is None else np.ascontiguousarray(w)
-    return _core.csr(node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops)
+    return _core.csr(
+        node_ptr, edge_ptr, u, v, w, both=both, self_loops=self_loops, num_threads=num_threads
+    )
 
 
 def node_count(value: Any, low: int = 0) -> int:

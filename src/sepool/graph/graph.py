@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.arguments import checked_threads
 from sepool.graph.edges import WEIGHT, Edges, Names, refuse_masked, sorted_rows
 from sepool.graph.readers import WITH_ATTRIBUTES, package_of, reader
 from sepool.segments import pointers
@@ -114,6 +115,7 @@ def as_graph(
     symmetrise: bool = False,
     directed: str | None = None,
     teleport: float = 0.15,
+    num_threads: int | None = None,
 ) -> Graph:
     """Convert anything that lists edges to a `Graph`.
 
@@ -139,6 +141,7 @@ def as_graph(
         directed: "flow" reads arcs, from the first node of a row to the second, and weighs edges
             by the flows of a random walk along them (see `sepool.graph.flow.undirected_flow`).
         teleport: probability of a jump of that walk.
+        num_threads: number of threads that sort the edges of a large graph, all cores by default.
 
     Repeated edges add up.
 
@@ -154,10 +157,12 @@ def as_graph(
     """
     if directed not in (None, "flow"):
         raise ValueError(f"directed must be None or 'flow', got {directed!r}")
+    threads = checked_threads(num_threads)
     if isinstance(graph, Graph):
         return graph
     if directed is None:
-        return build_graph(read_graph(graph, num_nodes, weight, symmetrise), self_loops)
+        edges = read_graph(graph, num_nodes, weight, symmetrise)
+        return build_graph(edges, self_loops, threads)
     from sepool.graph.flow import checked_teleport, undirected_flow
 
     checked_teleport(teleport)
@@ -171,7 +176,7 @@ def as_graph(
         links = arcs.u != arcs.v
         weights = None if arcs.w is None else arcs.w[links]
         arcs = arcs._replace(u=arcs.u[links], v=arcs.v[links], w=weights)
-    return build_graph(undirected_flow(arcs, teleport), self_loops)
+    return build_graph(undirected_flow(arcs, teleport), self_loops, threads)
 
 
 def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
@@ -216,8 +221,8 @@ def both_ways(edges: Edges) -> Edges:
     return edges._replace(u=u, v=v, w=w, both=True)
 
 
-def build_graph(edges: Edges, self_loops: bool) -> Graph:
+def build_graph(edges: Edges, self_loops: bool, num_threads: int = 0) -> Graph:
     """Return a graph of its edges."""
     nodes, ends = pointers([edges.num_nodes]), pointers([len(edges.u)])
-    rows = sorted_rows(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops)
+    rows = sorted_rows(nodes, ends, edges.u, edges.v, edges.w, edges.both, self_loops, num_threads)
     return Graph(*rows[:4], float(rows[4][0]), edges.names)
