@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sepool.pyg.dataset import save_graphs as save_graphs
     from sepool.pyg.hierarchy import hierarchy as hierarchy
     from sepool.pyg.transform import AddCodingTree as AddCodingTree
+    from sepool.scores.compare import compare as compare
+    from sepool.scores.formats.read import read_clustering as read_clustering
     from sepool.tree import CodingTree as CodingTree
     from sepool.tree_batch import TreeBatch as TreeBatch
 
@@ -46,7 +48,9 @@ _MODULES = {
     "as_graph_batch": "sepool.graph.batch",
     "coding_tree": "sepool.build",
     "coding_trees": "sepool.build",
+    "compare": "sepool.scores.compare",
     "one_dimensional_entropy": "sepool.entropy",
+    "read_clustering": "sepool.scores.formats.read",
     "stability": "sepool.consensus",
     "structural_entropy": "sepool.entropy",
     "update": "sepool.depth.update",

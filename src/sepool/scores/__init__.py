@@ -1,0 +1,1 @@
+"""Scores of clusterings: entropy, modularity, conductance, map equation, agreement."""

@@ -1,0 +1,1 @@
+"""Readers of clusterings in files, one module a format."""
