@@ -15,6 +15,7 @@ from sepool.cli.group import CommandGroup, add_commands
 from sepool.cli.options import Json
 from sepool.cli.plot import plot
 from sepool.cli.plugins import CommandSpec
+from sepool.cli.score import score
 from sepool.cli.tree import tree
 
 
@@ -27,6 +28,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ("tree", tree, "sepool tree graph.txt --height 3 -o tree.json --labels clusters.csv"),
     ("plot", plot, "sepool plot graph.txt --kind levels -o levels.svg"),
     ("explore", explore, "sepool explore graph.txt --height 4"),
+    ("score", score, "sepool score graph.txt sepool.csv louvain.clu --truth teams.csv"),
     ("doctor", doctor, "sepool doctor"),
 )
 
