@@ -56,7 +56,7 @@ def _by_columns(text: Text, rows: list[list[str]], nodes: NodeIndex) -> str:
     fits = {
         "communities": nodes.covers([member for row in members for member in row]),
         "table": widths == {2} and nodes.covers(first),
-        "infomap-clu": nodes.covers(first) and all(map(_is_number, rows)),
+        "infomap-clu": widths == {3} and nodes.covers(first) and all(map(_is_flow, rows)),
     }
     fitting = [name for name in candidates if fits[name]]
     if len(fitting) == 1:
@@ -67,6 +67,7 @@ def _by_columns(text: Text, rows: list[list[str]], nodes: NodeIndex) -> str:
     )
 
 
-def _is_number(row: list[str]) -> bool:
+def _is_flow(row: list[str]) -> bool:
     """Return True for a module and a flow behind a node."""
-    return row[1].isdigit() and row[2].replace(".", "", 1).replace("e-", "", 1).isdigit()
+    flow = row[2].lower().replace(".", "", 1).replace("e-", "", 1)
+    return row[1].isdigit() and flow.isdigit()

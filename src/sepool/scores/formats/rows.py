@@ -55,11 +55,11 @@ class NodeIndex:
         return len(nodes) == len(self) and set(nodes) == self.index.keys()
 
     def ordinals(self, ids: Sequence[str]) -> int | None:
-        """Return the first number if ids count named nodes from 0 or 1, None otherwise.
+        """Return the first number if ids count the nodes from 0 or 1, None otherwise.
 
-        Names that are numbers must match by themselves.
+        Names that are all whole numbers from 0 must match by themselves.
         """
-        if len(ids) != len(self) or all(isinstance(x, (int, np.integer)) for x in self.names):
+        if len(ids) != len(self) or all(name.isdigit() for name in self.index):
             return None
         for first in (0, 1):
             if set(ids) == {str(i) for i in range(first, first + len(self))}:
@@ -105,14 +105,16 @@ def match(text: Text, rows: Rows, nodes: NodeIndex) -> tuple[list[NDArray[np.str
 
 def _matching_names(rows: Rows, nodes: NodeIndex) -> tuple[Sequence[str], str]:
     """Return the names of the nodes in the graph, by names, by ids, or by ids that count them."""
-    names = rows.nodes or []
-    if rows.ids is None or any(name in nodes for name in names):
+    names, ids = rows.nodes or [], rows.ids
+    if ids is None or nodes.covers(names):
         return names, ""
-    if any(i in nodes for i in rows.ids):
-        return rows.ids, "nodes by their ids"
-    first = nodes.ordinals(rows.ids)
+    if ids is not names and any(name in nodes for name in names):
+        return names, ""
+    if nodes.covers(ids):
+        return ids, "nodes by their ids"
+    first = nodes.ordinals(ids)
     if first is None:
-        return names, ""
+        return (ids if any(i in nodes for i in ids) else names), ""
     in_order = list(nodes.index)
     note = f"ids from {first} count the nodes in the order of the graph"
-    return [in_order[int(i) - first] for i in rows.ids], note
+    return [in_order[int(i) - first] for i in ids], note
