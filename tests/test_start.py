@@ -107,6 +107,11 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
             )
             for name in ("nn", "AddCodingTree", "hierarchy")
         ),
+        (
+            "import sepool; sepool.cluster",
+            "sklearn",
+            f"sepool.cluster needs sklearn: {install_command('sepool[cluster]')}",
+        ),
         *(
             (
                 "import importlib.util as util; util.find_spec = lambda name: None; "

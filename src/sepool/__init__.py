@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sepool import cluster as cluster
     from sepool import nn as nn
     from sepool import viz as viz
     from sepool.build import coding_tree as coding_tree
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-# Public names and their modules, imported on first use; `nn` and `viz` are modules themselves.
+# Public names and their modules, imported on first use; `cluster`, `nn` and `viz` are modules.
 _MODULES = {
     "CodingTree": "sepool.tree",
     "Graph": "sepool.graph.graph",
@@ -58,6 +59,7 @@ _MODULES = {
     "hierarchy": "sepool.pyg.hierarchy",
     "load_graphs": "sepool.pyg.dataset",
     "save_graphs": "sepool.pyg.dataset",
+    "cluster": "sepool.cluster",
     "nn": "sepool.nn",
     "viz": "sepool.viz",
 }
@@ -67,6 +69,7 @@ _OPTIONAL = {
     "hierarchy": ("torch", "torch_geometric"),
     "load_graphs": ("torch", "torch_geometric"),
     "save_graphs": ("torch", "torch_geometric"),
+    "cluster": ("cluster", "sklearn"),
     "nn": ("torch", "torch_geometric"),
     "viz": ("viz", "matplotlib"),
 }
