@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sepool.arguments import whole_number
 from sepool.graph.edges import refuse_masked
 from sepool.graph.graph import Graph, as_graph
 from sepool.graph.readers import reader
@@ -83,8 +86,8 @@ def _by_node(level: Any, graph: Graph) -> NDArray[Any]:
     return np.asarray(out)
 
 
-def names_of(graph: Graph) -> Sequence[Hashable]:
-    """Return the names of the nodes, 0, 1, 2, ... by default."""
+def names_of(graph: Graph | CodingTree) -> Sequence[Hashable]:
+    """Return the names of the nodes of a graph or tree, 0, 1, 2, ... by default."""
     return range(graph.num_nodes) if graph.names is None else graph.names
 
 
@@ -124,6 +127,17 @@ def assignments_of(levels: list[NDArray[Any]], num_nodes: int) -> list[NDArray[n
     return [above, *reversed(assignments)]
 
 
+def fields_of(
+    graph: Graph, levels: list[NDArray[Any]]
+) -> tuple[tuple[int, ...], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the counts, parents, volumes and boundaries of a tree of these levels."""
+    assignments = assignments_of(levels, graph.num_nodes)
+    volumes, boundaries = volumes_and_boundaries(graph, assignments)
+    parent = np.concatenate(assignments).astype(np.int32)
+    counts = (*map(len, assignments), 1)
+    return counts, parent, np.concatenate(volumes), np.concatenate(boundaries)
+
+
 def volumes_and_boundaries(
     graph: Graph, assignments: list[NDArray[np.int64]]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
@@ -140,6 +154,65 @@ def volumes_and_boundaries(
         apart = u != v
         u, v, w = u[apart], v[apart], w[apart]
     return volumes, [*boundaries, np.zeros(1)]
+
+
+def contributions(tree: CodingTree, level: int) -> NDArray[np.float64]:
+    """Return the bits of every node of a level (Eq. 3)."""
+    bits = np.zeros(tree.num_clusters(level))
+    if level < tree.height:
+        volume, boundary = tree.volumes(level), tree.boundaries(level)
+        above = tree.volumes(level + 1)[tree.assignment(level + 1)]
+        some = boundary > 0  # a node without edges may have no volume
+        ratio = above[some] / volume[some]
+        bits[some] = boundary[some] / tree.volume[-1] * np.log2(ratio)
+    return bits
+
+
+def sum_of_contributions(tree: CodingTree) -> float:
+    """Return the bits of all nodes, the entropy."""
+    return float(sum(tree.contributions(level).sum() for level in range(tree.height)))
+
+
+def at_levels(tree: CodingTree, levels: Sequence[int]) -> CodingTree:
+    """Return the tree that has only these levels of clusters."""
+    if levels and tree.top == 0:
+        raise ValueError("a tree of height 1 has no levels of clusters")
+    for level in levels:
+        whole_number("level", level, 1, tree.top)
+    chosen = [0, *sorted(set(levels)), tree.height]
+    parents = []
+    for low, high in pairwise(chosen):
+        parents.append(np.arange(tree.counts[low], dtype=np.int32))
+        for level in range(low + 1, high + 1):
+            parents[-1] = tree.assignment(level)[parents[-1]]
+    lower = replace(
+        tree,
+        counts=tuple(tree.counts[level] for level in chosen),
+        parent=np.concatenate(parents),
+        volume=np.concatenate([tree.volumes(level) for level in chosen]),
+        boundary=np.concatenate([tree.boundaries(level) for level in chosen]),
+    )
+    return replace(lower, entropy=sum_of_contributions(lower))
+
+
+def cluster_names(tree: CodingTree, level: int, count: int) -> list[str]:
+    """Return the names of the ``count`` members of the largest degree of every cluster."""
+    labels, names = tree.labels(level), names_of(tree)
+    order = np.lexsort((np.arange(len(labels)), -tree.volumes(0), labels))
+    first = np.searchsorted(labels[order], np.arange(tree.num_clusters(level) + 1))
+    return [
+        ", ".join(str(names[i]) for i in order[start : min(start + count, end)])
+        for start, end in pairwise(first.tolist())
+    ]
+
+
+def communities(tree: CodingTree, level: int, nodes: Iterable[Hashable]) -> list[set[Any]]:
+    """Return the clusters of a level as sets of these names."""
+    labels = checked_names(tree, nodes)
+    parts: list[set[Any]] = [set() for _ in range(tree.num_clusters(level))]
+    for name, cluster in zip(labels, tree.labels(level).tolist(), strict=True):
+        parts[cluster].add(name)
+    return parts
 
 
 def check_graph(tree: CodingTree, graph: Graph) -> None:

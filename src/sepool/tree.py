@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +15,13 @@ from sepool.graph.graph import Graph, as_graph
 from sepool.levels import (
     Labels,
     as_levels,
-    assignments_of,
-    checked_names,
-    volumes_and_boundaries,
+    at_levels,
+    cluster_names,
+    communities,
+    contributions,
+    fields_of,
+    names_of,
+    sum_of_contributions,
 )
 
 if TYPE_CHECKING:
@@ -102,24 +105,7 @@ class CodingTree:
             >>> tree.at(2)
             CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
-        if levels and self.top == 0:
-            raise ValueError("a tree of height 1 has no levels of clusters")
-        for level in levels:
-            whole_number("level", level, 1, self.top)
-        chosen = [0, *sorted(set(levels)), self.height]
-        parents = []
-        for low, high in pairwise(chosen):
-            parents.append(np.arange(self.counts[low], dtype=np.int32))
-            for level in range(low + 1, high + 1):
-                parents[-1] = self.assignment(level)[parents[-1]]
-        tree = replace(
-            self,
-            counts=tuple(self.counts[level] for level in chosen),
-            parent=np.concatenate(parents),
-            volume=np.concatenate([self.volumes(level) for level in chosen]),
-            boundary=np.concatenate([self.boundaries(level) for level in chosen]),
-        )
-        return replace(tree, entropy=tree._sum_of_contributions())
+        return at_levels(self, levels)
 
     def assignment(self, level: int) -> NDArray[np.int32]:
         """Return the cluster on this level of every node on the level below, the paper's ``S``."""
@@ -163,14 +149,7 @@ class CodingTree:
             >>> tree.cluster_names(1, count=1)
             ['0', '3']
         """
-        whole_number("count", count, 1)
-        labels, names = self.labels(level), self._names()
-        order = np.lexsort((np.arange(len(labels)), -self.volumes(0), labels))
-        first = np.searchsorted(labels[order], np.arange(self.num_clusters(level) + 1))
-        return [
-            ", ".join(str(names[i]) for i in order[start : min(start + count, end)])
-            for start, end in pairwise(first.tolist())
-        ]
+        return cluster_names(self, level, whole_number("count", count, 1))
 
     def communities(self, level: int, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
         """Return the clusters of this level as sets of nodes, the communities of networkx.
@@ -192,11 +171,7 @@ class CodingTree:
             >>> round(nx.community.modularity(graph, communities), 3)
             0.357
         """
-        labels = checked_names(self, self._names() if nodes is None else nodes)
-        communities: list[set[Any]] = [set() for _ in range(self.num_clusters(level))]
-        for name, cluster in zip(labels, self.labels(level).tolist(), strict=True):
-            communities[cluster].add(name)
-        return communities
+        return communities(self, level, names_of(self) if nodes is None else nodes)
 
     def volumes(self, level: int) -> NDArray[np.float64]:
         """Return the sum of the degrees in every cluster of this level."""
@@ -216,14 +191,7 @@ class CodingTree:
             >>> CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).contributions(0)
             array([0.25, 0.25, 0.25, 0.25])
         """
-        bits = np.zeros(self.num_clusters(level))
-        if level < self.height:
-            volume, boundary = self.volumes(level), self.boundaries(level)
-            above = self.volumes(level + 1)[self.assignment(level + 1)]
-            some = boundary > 0  # a node without edges may have no volume
-            ratio = above[some] / volume[some]
-            bits[some] = boundary[some] / self.volume[-1] * np.log2(ratio)
-        return bits
+        return contributions(self, level)
 
     @classmethod
     def from_levels(cls, graph: Any, labels: Labels) -> CodingTree:
@@ -246,18 +214,8 @@ class CodingTree:
             CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
         graph = as_graph(graph)
-        assignments = assignments_of(as_levels(labels, graph), graph.num_nodes)
-        volumes, boundaries = volumes_and_boundaries(graph, assignments)
-        tree = cls(
-            (*map(len, assignments), 1),
-            np.concatenate(assignments).astype(np.int32),
-            np.concatenate(volumes),
-            np.concatenate(boundaries),
-            np.nan,
-            graph.names,
-            graph,
-        )
-        return replace(tree, entropy=tree._sum_of_contributions())
+        tree = cls(*fields_of(graph, as_levels(labels, graph)), np.nan, graph.names, graph)
+        return replace(tree, entropy=sum_of_contributions(tree))
 
     def significance(
         self, graph: Any = None, *, trials: int = 20, seed: int = 0, num_threads: int | None = None
@@ -316,16 +274,7 @@ class CodingTree:
         """
         from sepool.graph.digraph import tree_digraph
 
-        columns = [
-            {
-                "volume": self.volumes(level),
-                "boundary": self.boundaries(level),
-                "entropy": self.contributions(level),
-            }
-            for level in range(self.height + 1)
-        ]
-        parents = [self.assignment(level) for level in range(1, self.height + 1)]
-        return tree_digraph(columns, parents, self._names())
+        return tree_digraph(self)
 
     def save(self, path: StrPath) -> None:
         """Write a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all.
@@ -345,18 +294,17 @@ class CodingTree:
             sepool.TreeFormatError: the file is truncated, or not a tree.
 
         Example:
-            >>> from pathlib import Path
             >>> from tempfile import TemporaryDirectory
             >>> tree = CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1])
             >>> with TemporaryDirectory() as folder:
-            ...     tree.save(Path(folder, "tree.json"))
-            ...     CodingTree.load(Path(folder, "tree.json"))
+            ...     tree.save(f"{folder}/tree.json")
+            ...     CodingTree.load(f"{folder}/tree.json")
             CodingTree(height=2, nodes=4, clusters=[4, 2, 1], entropy=1.0000)
         """
         from sepool.files.tree import TreeFormatError, read_tree
 
         tree = cls(*read_tree(path))
-        bits = tree._sum_of_contributions()
+        bits = sum_of_contributions(tree)
         if abs(bits - tree.entropy) > 1e-6 * max(1, bits):
             raise TreeFormatError(f"{path}: entropy {tree.entropy}, but its nodes add up to {bits}")
         return tree
@@ -385,12 +333,6 @@ class CodingTree:
         if self.graph is None:
             raise ValueError("the tree does not have its graph; pass it as graph=")
         return self.graph
-
-    def _names(self) -> Sequence[Hashable]:
-        return range(self.num_nodes) if self.names is None else self.names
-
-    def _sum_of_contributions(self) -> float:
-        return float(sum(self.contributions(level).sum() for level in range(self.height)))
 
     def _level(self, level: int, lowest: int = 0) -> int:
         return whole_number("level", level, lowest, self.height)

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from sepool.extras import needs
 
+if TYPE_CHECKING:
+    from sepool.tree import CodingTree
 
-def tree_digraph(
-    columns: Sequence[dict[str, NDArray[np.float64]]],
-    parents: Sequence[NDArray[np.int32]],
-    names: Sequence[Hashable],
-) -> Any:
-    """Return a ``networkx.DiGraph`` of the columns of every level and of all parents."""
+
+def tree_digraph(tree: CodingTree) -> Any:
+    """Return a ``networkx.DiGraph`` of the nodes of a tree, see `sepool.CodingTree.to_networkx`."""
     with needs("", "to_networkx"):
         import networkx as nx
 
     digraph = nx.DiGraph()
-    for level in reversed(range(len(columns))):
-        rows = zip(*(column.tolist() for column in columns[level].values()), strict=True)
-        for i, values in enumerate(rows):
-            digraph.add_node(
-                (level, i), level=level, **dict(zip(columns[level], values, strict=True))
-            )
-        if level < len(parents):
-            up = enumerate(parents[level].tolist())
+    for level in reversed(range(tree.height + 1)):
+        columns = {
+            "volume": tree.volumes(level).tolist(),
+            "boundary": tree.boundaries(level).tolist(),
+            "entropy": tree.contributions(level).tolist(),
+        }
+        for i, values in enumerate(zip(*columns.values(), strict=True)):
+            digraph.add_node((level, i), level=level, **dict(zip(columns, values, strict=True)))
+        if level < tree.height:
+            up = enumerate(tree.assignment(level + 1).tolist())
             digraph.add_edges_from(((level + 1, p), (level, i)) for i, p in up)
-    for i, name in enumerate(names):
+    for i, name in enumerate(range(tree.num_nodes) if tree.names is None else tree.names):
         digraph.nodes[0, i]["name"] = name
     return digraph
