@@ -276,15 +276,52 @@ class CodingTree:
 
         return tree_digraph(self)
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a data frame with a row a node, of ``pandas`` or ``polars``.
+
+        The columns are ``node``, the names in the order of the nodes, and ``level_1``, ``level_2``,
+        ... up to the coarsest, the numbers of the clusters (`labels`).
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1)], [0, 1]).to_frame()
+               node  level_1
+            0     0        0
+            1     1        1
+        """
+        from sepool.export.tables import frame
+
+        return frame(self, library)
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """Return the linkage matrix of `scipy.cluster.hierarchy`, its heights the levels.
+
+        Clusters of more than two children are merges at equal height, so that
+        ``fcluster(linkage, level, "distance")`` has the clusters of a level.
+
+        Example:
+            >>> CodingTree.from_levels([(0, 1), (1, 2)], [0, 0, 1]).to_linkage()
+            array([[0., 1., 1., 2.],
+                   [2., 3., 2., 3.]])
+        """
+        from sepool.export.linkage import linkage
+
+        return linkage(self)
+
     def save(self, path: StrPath) -> None:
-        """Write a ``.json`` or ``.npz`` file (see `sepool.files.tree`), whole or not at all.
+        """Write a file in the format of its ending, whole or not at all.
+
+        Args:
+            path: ends in ``.json`` or ``.npz`` (which `load` reads), ``.csv``, ``.tsv``,
+                ``.parquet`` (`to_frame`), ``.clu``, ``.tree`` (Infomap), ``.nwk`` (Newick),
+                ``.graphml`` or ``.d3.json`` (d3-hierarchy); text may be gzipped: ``.csv.gz``.
 
         Raises:
-            TypeError: the name of a node is neither a string nor a number nor a tuple of these.
+            TypeError: the format cannot hold the type of a name.
+            ValueError: the ending is of no format, or the format cannot hold the tree.
         """
-        from sepool.files.tree import TreeFields, write_tree
+        from sepool.export.formats import write
 
-        write_tree(path, TreeFields(*(getattr(self, name) for name in TreeFields._fields)))
+        write(self, path)
 
     @classmethod
     def load(cls, path: StrPath) -> CodingTree:

@@ -1,0 +1,1 @@
+"""Coding trees for other programs and for the eye: tables, files, summaries."""
