@@ -27,6 +27,7 @@ from sepool.levels import (
 if TYPE_CHECKING:
     from sepool.depth.significance import Significance
     from sepool.depth.update import Matching
+    from sepool.export.summary import TreeSummary
     from sepool.files.atomic import StrPath
 
 
@@ -306,6 +307,20 @@ class CodingTree:
         from sepool.export.linkage import linkage
 
         return linkage(self)
+
+    def summary(self) -> TreeSummary:
+        """Return sizes, entropy and the clusters of every level; ``print`` shows a table.
+
+        Example:
+            >>> print(CodingTree.from_levels([(0, 1), (2, 3)], [0, 0, 1, 1]).summary())
+            4 nodes, 2 edges, height 2
+            entropy 1.0000 bits, 50.0% less than without clusters (2.0000)
+            level  clusters  smallest  median  largest    bits  largest clusters
+                1         2         2       2        2  0.0000  0, 1 | 2, 3
+        """
+        from sepool.export.summary import summary
+
+        return summary(self)
 
     def save(self, path: StrPath) -> None:
         """Write a file in the format of its ending, whole or not at all.

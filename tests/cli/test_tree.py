@@ -31,8 +31,21 @@ def test_tree_prints_summary(graph):
     assert lines[0] == "graph.txt: 6 nodes, 7 edges"
     assert lines[1].startswith("height 2, method best, ")
     assert lines[2] == "entropy 1.6995 bits, 33.5% less than without clusters (2.5567)"
-    assert lines[3].split() == ["level", "clusters", "smallest", "median", "largest"]
-    assert lines[4].split() == ["1", "2", "3", "3", "3"]
+    assert lines[3].split()[:6] == ["level", "clusters", "smallest", "median", "largest", "bits"]
+    assert lines[4].split() == [
+        "1",
+        "2",
+        "3",
+        "3",
+        "3",
+        "0.1429",
+        "cat,",
+        "ann",
+        "|",
+        "dan,",
+        "eve",
+    ]
+    assert lines[2:] == str(sepool.coding_tree(graph, 2).summary()).splitlines()[1:]
 
 
 def test_tree_json_has_summary(graph):
@@ -61,6 +74,21 @@ def test_tree_labels_are_csv(graph):
     assert rows[0] == ["node", "level_1", "level_2"]
     assert [row[0] for row in rows[1:]] == ["ann", "bob", "cat", "dan", "eve", "fay"]
     assert all(0 <= int(row[2]) <= int(row[1]) for row in rows[1:])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "clu", "tree", "nwk", "graphml", "d3.json"])
+def test_tree_output_is_the_file_of_save(graph, ending):
+    run("tree", graph, "--height", "2", "-o", f"out.{ending}")
+    sepool.coding_tree(graph, 2).save(f"same.{ending}")
+    with open(f"out.{ending}", "rb") as out, open(f"same.{ending}", "rb") as same:
+        assert out.read() == same.read()
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv.gz", "clu"])
+def test_tree_labels_have_the_format_of_their_ending(graph, ending):
+    run("tree", graph, "--height", "2", "--labels", f"out.{ending}", "-o", f"same.{ending}")
+    with open(f"out.{ending}", "rb") as out, open(f"same.{ending}", "rb") as same:
+        assert out.read() == same.read()
 
 
 def test_tree_with_weights_and_loops_follows_the_options(tmp_path):
@@ -97,7 +125,9 @@ class TestBadInput:
             (["."], "sepool: .: Is a directory"),
             (["nothing.txt", "--height", "0"], "sepool: height must be 1 to 64, got 0"),
             (["graph.txt", "--method", "magic"], "sepool: method must be one of"),
-            (["graph.txt", "-o", "tree.txt"], "sepool: a tree file ends in .json or .npz"),
+            (["graph.txt", "-o", "tree.txt"], "sepool: expected a file that ends in .json, .npz, "),
+            (["nothing.txt", "-o", "x.json.gz"], "sepool: expected a file that ends in .json, "),
+            (["nothing.txt", "--labels", "x.nwk"], "sepool: expected a file that ends in .csv, "),
             (["graph.txt", "-o", "no/tree.json"], "sepool: cannot write no/tree.json: no folder"),
             (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),
         ],
@@ -224,3 +254,12 @@ def test_tree_directed_flow_differs_from_the_symmetric_graph(tmp_path, monkeypat
 )
 def test_tree_impossible_options_are_refused(graph, options, message):
     assert message in run("tree", graph, *options, code=2).stderr
+
+
+@pytest.mark.parametrize(("ending", "package"), [("graphml", "networkx"), ("parquet", "pyarrow")])
+def test_tree_missing_package_is_named_before_the_search(without, tmp_path, ending, package):
+    (tmp_path / "graph.txt").write_text("a b\n")
+    done = without(package, "tree", "graph.txt", "-o", f"tree.{ending}")
+    assert done.returncode != 0
+    assert f"a .{ending} file needs {package}: pip install" in done.stderr
+    assert done.stdout == ""

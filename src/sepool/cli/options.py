@@ -16,6 +16,7 @@ import typer
 
 from sepool.arguments import one_of
 from sepool.build import METHODS, coding_tree, core_options
+from sepool.export.summary import counted as counted
 from sepool.files.atomic import StrPath
 from sepool.files.tree import SUFFIXES, TreeFormatError, read_tree
 from sepool.graph.edges import Edges
@@ -246,15 +247,6 @@ def default_output(path: str, suffix: str) -> Path:
     for ending in (".gz", os.path.splitext(name.removesuffix(".gz"))[1]):
         name = name.removesuffix(ending) or name
     return Path(name + suffix)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural.
-
-    >>> counted(1, "node"), counted(1234, "edge")
-    ('1 node', '1,234 edges')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def print_json(value: Any) -> None:
