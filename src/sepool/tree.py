@@ -322,6 +322,12 @@ class CodingTree:
 
         return summary(self)
 
+    def _repr_html_(self) -> str:
+        """Return the dendrogram of the coarse levels and the summary for notebooks."""
+        from sepool.export.html import page
+
+        return page(self)
+
     def save(self, path: StrPath) -> None:
         """Write a file in the format of its ending, whole or not at all.
 
