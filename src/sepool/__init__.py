@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sepool import cluster as cluster
     from sepool import nn as nn
+    from sepool import tl as tl
     from sepool import viz as viz
     from sepool.build import coding_tree as coding_tree
     from sepool.build import coding_trees as coding_trees
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-# Public names and their modules, imported on first use; `cluster`, `nn` and `viz` are modules.
+# Public names and their modules, imported on first use; `cluster`, `nn`, `tl`, `viz` are modules.
 _MODULES = {
     "CodingTree": "sepool.tree",
     "Graph": "sepool.graph.graph",
@@ -61,6 +62,7 @@ _MODULES = {
     "save_graphs": "sepool.pyg.dataset",
     "cluster": "sepool.cluster",
     "nn": "sepool.nn",
+    "tl": "sepool.tl",
     "viz": "sepool.viz",
 }
 # Names that need more than NumPy: the extra to install, and a package that comes with it.
@@ -71,6 +73,7 @@ _OPTIONAL = {
     "save_graphs": ("torch", "torch_geometric"),
     "cluster": ("cluster", "sklearn"),
     "nn": ("torch", "torch_geometric"),
+    "tl": ("io", "pandas"),
     "viz": ("viz", "matplotlib"),
 }
 __all__ = [name for name in _MODULES if name not in _OPTIONAL]
