@@ -11,6 +11,7 @@ import sepool
 from sepool.cli.doctor import check_installation
 from sepool.cli.errors import EXIT_CODES, USAGE
 from sepool.cli.explore import explore
+from sepool.cli.graphrag import graphrag
 from sepool.cli.group import CommandGroup, add_commands
 from sepool.cli.options import Json
 from sepool.cli.plot import plot
@@ -29,6 +30,11 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ("plot", plot, "sepool plot graph.txt --kind levels -o levels.svg"),
     ("explore", explore, "sepool explore graph.txt --height 4"),
     ("score", score, "sepool score graph.txt sepool.csv louvain.clu --truth teams.csv"),
+    (
+        "graphrag",
+        graphrag,
+        "sepool graphrag entities.parquet relationships.parquet -o communities.parquet",
+    ),
     ("doctor", doctor, "sepool doctor"),
 )
 
