@@ -21,6 +21,7 @@ pages = import_module("pages")
 
 GENERATED = "benchmarks/README.md"
 PROSE = ["CONTRIBUTING.md", "CHANGELOG.md", "results/README.md", "experiments/README.md"]
+HEAVY = {"ray", "scanpy"}
 LANGUAGES = {*pages.CODE, "text", "bibtex"}
 BLOCKS = {name: pages.blocks_of((ROOT / name).read_text(encoding="utf-8")) for name in pages.PAGES}
 CONDITIONAL = [
@@ -30,7 +31,7 @@ CONDITIONAL = [
     if block.needs or block.not_run
 ]
 PAGES = [
-    pytest.param(name, marks=[pytest.mark.heavy] * any("ray" in block.needs for block in blocks))
+    pytest.param(name, marks=[pytest.mark.heavy] * any(HEAVY & {*block.needs} for block in blocks))
     for name, blocks in BLOCKS.items()
 ]
 
