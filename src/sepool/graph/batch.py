@@ -140,7 +140,7 @@ def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
     """Convert NumPy edge arrays of one shape at once; return None for anything else."""
-    from sepool.graph.numpy import from_array, is_ambiguous
+    from sepool.graph.objects.numpy import from_array, is_ambiguous
 
     plain = weight in (None, WEIGHT) and set(map(type, graphs)) == {np.ndarray}
     if not plain or any(map(is_ambiguous, graphs)):

@@ -15,11 +15,11 @@ _ONE_NUMBER = re.compile(_NUMBER)
 _NUMBERS = re.compile(rf"{_NUMBER}(?:\s+{_NUMBER})*")
 _JOINED = re.compile(rf"{_NUMBER}(?:[\s;|]+{_NUMBER})+")
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
-_HEADERS = (
+HEADERS = (
     *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
     *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
 )
-_WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
+WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
 # The beginning of files in other formats, in lower case.
 _FORMATS = {
     "a Matrix Market file; read it with scipy.io.mmread": rb"%%matrixmarket",
@@ -58,7 +58,7 @@ def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
             only customary column names count.
     """
     words = tuple(field.lower() for field in fields)
-    if words[:2] in _HEADERS or words[2:] in _WEIGHTS:
+    if words[:2] in HEADERS or words[2:] in WEIGHTS:
         certain = True
     elif certain:
         certain = not any(map(_NUMBERS.fullmatch, words))

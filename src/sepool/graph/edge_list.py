@@ -76,7 +76,7 @@ def _read_numbers(path: StrPath) -> Edges | None:
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None
     if w is not None and not (np.isfinite(w) & (w >= 0)).all():
         return None
-    rank, names = _rank(np.concatenate([table["u"], table["v"]]))
+    rank, names = rank_ids(np.concatenate([table["u"], table["v"]]))
     return Edges(rank[: len(table)], rank[len(table) :], w, int(rank.max()) + 1, names=names)
 
 
@@ -142,12 +142,12 @@ def _read_lines(path: StrPath) -> Edges:
             raise ValueError(f"{path}:{head}: {error}") from None
     names: Names | None = words
     if all(map(is_whole, words)):
-        rank, names = _rank(np.array([int(word) for word in words]))
+        rank, names = rank_ids(np.array([int(word) for word in words]))
         pairs = rank[pairs]
     return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), len(words), names=names)
 
 
-def _rank(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names | None]:
+def rank_ids(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names | None]:
     """Return the rank of every id and the ids in order, None in place of 0, 1, 2, ..."""
     if ids.min() >= 0 and ids.max() <= 4 * len(ids):  # dense: a table is faster than sorting
         occurs = np.zeros(int(ids.max()) + 1, np.bool_)

@@ -190,7 +190,7 @@ def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise
         )
     # Readers are imported on use: most programs need one of them.
     if isinstance(graph, (np.ndarray, list)) or (isinstance(graph, tuple) and len(graph) == 2):
-        from sepool.graph.numpy import from_array
+        from sepool.graph.objects.numpy import from_array
 
         rows, weights = graph if isinstance(graph, tuple) else (graph, None)
         edges = from_array(rows, weights, num_nodes)

@@ -14,10 +14,10 @@ from sepool.graph.edges import Edges
 Reader = Callable[[Any, "str | None", bool], Edges]
 # Package: an attribute that only its graphs have, and the function that reads them.
 _READERS = {
-    "networkx": ("is_directed", "sepool.graph.networkx:from_networkx"),
-    "igraph": ("is_directed", "sepool.graph.igraph:from_igraph"),
-    "scipy": ("tocoo", "sepool.graph.scipy:from_scipy"),
-    "torch_geometric": ("is_undirected", "sepool.graph.pyg:from_pyg"),
+    "networkx": ("is_directed", "sepool.graph.objects.networkx:from_networkx"),
+    "igraph": ("is_directed", "sepool.graph.objects.igraph:from_igraph"),
+    "scipy": ("tocoo", "sepool.graph.objects.scipy:from_scipy"),
+    "torch_geometric": ("is_undirected", "sepool.graph.objects.pyg:from_pyg"),
 }
 WITH_ATTRIBUTES = ("networkx", "igraph")  # of edges, one of them for weights
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sepool.graph.edges import Edges, as_weights, node_count
-from sepool.graph.numpy import highest_id, whole_ids
+from sepool.graph.objects.numpy import highest_id, whole_ids
 
 
 def from_pyg(data: Any, weight: str | None, symmetrise: bool) -> Edges:

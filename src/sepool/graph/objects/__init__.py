@@ -1,0 +1,1 @@
+"""Graphs of other libraries and of plain Python objects: one reader each."""
