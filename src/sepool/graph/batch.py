@@ -97,7 +97,7 @@ def as_graph_batch(
     if isinstance(graphs, GraphBatch):
         return graphs
     class_name = type(graphs).__name__
-    if isinstance(graphs, (Graph, str, os.PathLike)) or reader(type(graphs)) is not None:
+    if isinstance(graphs, (Graph, str, os.PathLike, dict)) or reader(type(graphs)) is not None:
         raise TypeError(
             f"expected a list of graphs, got a single {class_name}; coding_tree takes one"
         )
@@ -140,13 +140,13 @@ def _stack_arrays(
     graphs: list[Any], num_nodes: Sequence[int] | None, weight: str | None, self_loops: bool
 ) -> GraphBatch | None:
     """Convert NumPy edge arrays of one shape at once; return None for anything else."""
-    from sepool.graph.objects.numpy import from_array, is_ambiguous
+    from sepool.graph.objects.numpy import from_rows, is_ambiguous
 
     plain = weight in (None, WEIGHT) and set(map(type, graphs)) == {np.ndarray}
-    if not plain or any(map(is_ambiguous, graphs)):
+    if not plain or not all(map(_has_rows, graphs)) or any(map(is_ambiguous, graphs)):
         return None
     try:
-        edges = from_array(np.concatenate(graphs))
+        edges = from_rows(np.concatenate(graphs))
     except (TypeError, ValueError):
         return None  # reading one by one finds the graph
     ends = pointers(np.fromiter(map(len, graphs), np.int64, len(graphs)))
@@ -154,6 +154,11 @@ def _stack_arrays(
     nodes = pointers(counts)
     w = None if weight is None else edges.w
     return GraphBatch(nodes, *sorted_rows(nodes, ends, edges.u, edges.v, w, False, self_loops))
+
+
+def _has_rows(array: NDArray[Any]) -> bool:
+    """Return True for an array whose rows are edges of integer ids."""
+    return array.ndim == 2 and array.shape[1] in (2, 3) and array.dtype.kind in "iuf"
 
 
 def _counts(edges: Edges, ends: NDArray[np.int64]) -> NDArray[np.int64]:

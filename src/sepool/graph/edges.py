@@ -92,9 +92,13 @@ def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
         weights = np.array([None])
     if weights.dtype.kind not in "biuf" and weights.size:
         listed = values if isinstance(values, (list, tuple)) else weights.ravel().tolist()
-        odd = [x for x in listed if not isinstance(x, Real)]
+        odd = [(i, x) for i, x in enumerate(listed) if not _is_real(x)]
         if odd or weights.dtype.kind != "O":
-            raise TypeError(f"edge weights must be real numbers, got {[*odd, weights.dtype][0]!r}")
+            value = f"{odd[0][1]!r} for edge {odd[0][0]}" if odd else f"an array of {weights.dtype}"
+            raise TypeError(
+                f"edge weights must be real numbers, got {value}; convert them, or pass "
+                "weight=None to ignore weights"
+            )
     if weights.shape != (num_edges,):
         raise ValueError(f"expected {num_edges} weights, one an edge, got shape {weights.shape}")
     try:
@@ -102,6 +106,11 @@ def as_weights(values: Any, num_edges: int) -> NDArray[np.float64] | None:
     except OverflowError:
         i = next(i for i, x in enumerate(weights) if abs(x) > sys.float_info.max)
         raise ValueError(f"the weight of edge {i} is above 1.8e308; scale the weights") from None
+
+
+def _is_real(value: Any) -> bool:
+    decimal = sys.modules.get("decimal")  # without it there are no decimals
+    return isinstance(value, Real) or (decimal is not None and isinstance(value, decimal.Decimal))
 
 
 def refuse_masked(values: Any, what: str) -> None:
@@ -121,7 +130,10 @@ def refuse_unknown_attribute(weight: str, attributes: Collection[Any]) -> None:
     """Fail on an attribute that no edge has."""
     if weight not in attributes:
         others = ", ".join(map(str, attributes)) or "none"
-        raise NoSuchAttribute(f"no edge has the attribute {weight!r}; edges have {others}")
+        raise NoSuchAttribute(
+            f"no edge has the attribute {weight!r}; edges have {others}; pass weight=None to "
+            "ignore weights"
+        )
 
 
 def refuse_directed(directed: bool, symmetrise: bool, class_name: str) -> None:

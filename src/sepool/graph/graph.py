@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,13 @@ from numpy.typing import NDArray
 
 from sepool.arguments import checked_threads
 from sepool.graph.edges import WEIGHT, Edges, Names, refuse_masked, sorted_rows
-from sepool.graph.readers import WITH_ATTRIBUTES, package_of, reader
+from sepool.graph.readers import (
+    WITH_ATTRIBUTES,
+    is_undirected,
+    package_of,
+    read_object,
+    read_table,
+)
 from sepool.segments import pointers
 
 
@@ -31,7 +39,8 @@ class Graph:
         names: the labels of the nodes, or None for 0, 1, 2, ...
 
     Raises:
-        TypeError: an array is not of the type given here.
+        TypeError: an array is not of the type given here, or the unit is no number.
+        ValueError: the unit is not positive and finite.
 
     Example:
         >>> graph = as_graph([(0, 1, 0.5), (1, 2, 1.5)])
@@ -50,6 +59,10 @@ class Graph:
 
     def __post_init__(self) -> None:
         check_types(self)
+        if not isinstance(self.unit, Real) or isinstance(self.unit, bool):
+            raise TypeError(f"unit must be a number, got {self.unit!r}")
+        if not 0 < self.unit < math.inf:
+            raise ValueError(f"unit must be positive and finite, got {self.unit}")
 
     @property
     def num_nodes(self) -> int:
@@ -107,9 +120,12 @@ def check_types(graph: Any, **more: str) -> None:
 
 
 def as_graph(
-    graph: Any,
+    graph: Any = None,
     *,
+    edges: Any = None,
+    adjacency: Any = None,
     num_nodes: int | None = None,
+    columns: Sequence[Hashable] | None = None,
     weight: str | None = WEIGHT,
     self_loops: bool = False,
     symmetrise: bool = False,
@@ -123,17 +139,27 @@ def as_graph(
         graph: one of
 
             - a networkx graph or multigraph, whose nodes are the names,
-            - a SciPy sparse adjacency matrix, symmetric, whose row sums are the degrees,
+            - an igraph or graph-tool graph, whose vertex attribute ``name`` has the names, or a
+              networkit graph,
+            - a table with a row an edge: a pandas or polars DataFrame, an Arrow table or stream, a
+              DuckDB relation,
+            - an adjacency matrix, symmetric, whose row sums are the degrees: sparse of SciPy or
+              torch, or a dense array of at least four rows,
             - a PyG ``Data``, every edge in both directions; weights are ``edge_weight``, or
               ``edge_attr`` if it has one axis,
-            - an igraph graph, whose vertex attribute ``name`` has the names,
             - an array or list of rows ``u v`` or ``u v weight``, or a tuple ``(edges, weights)``;
-              a row is one undirected edge,
+              a row is one undirected edge, integers are the numbers of nodes, others are names,
+            - a dictionary ``{u: [v, ...]}`` or ``{u: {v: weight}}``; as in ``networkx.Graph``, an
+              edge listed from both ends, or repeatedly, counts once,
             - the path of an edge-list file, plain or gzipped (see
               `sepool.graph.edge_list.read_edge_list`),
             - a `Graph`, which is returned as it is, whatever the options.
+        edges: in place of ``graph``, rows of edges, whatever their shape suggests.
+        adjacency: in place of ``graph``, a square matrix, dense or sparse.
         num_nodes: number of nodes of an edge array; the highest id plus one by default.
-        weight: the edge attribute of networkx and igraph that holds the weights, 1 where it is
+        columns: of a table, (source, target) or (source, target, weight); by default the columns
+            with customary names, as ``source`` and ``target``, ``from`` and ``to``, ``weight``.
+        weight: the edge attribute, or column of a table, that holds the weights, 1 where it is
             missing; some edge must have one of another name than "weight". None ignores the weights
             of any graph.
         self_loops: count self-loops in the degrees instead of dropping them.
@@ -143,7 +169,8 @@ def as_graph(
         teleport: probability of a jump of that walk.
         num_threads: number of threads that sort the edges of a large graph, all cores by default.
 
-    Repeated edges add up.
+    Repeated edges of rows and multigraphs add up. Integer ids in tables and dictionaries order the
+    nodes, and are their names unless they are 0, 1, 2, ...
 
     Raises:
         TypeError: the object is no graph, or an id or a weight is no number.
@@ -152,25 +179,28 @@ def as_graph(
     Example:
         >>> as_graph([(0, 1), (1, 2), (2, 0)])
         Graph(nodes=3, edges=3)
-        >>> as_graph([(0, 1, 0.5)], num_nodes=3).degrees()
-        array([0.5, 0.5, 0. ])
+        >>> as_graph([("ann", "bob", 0.5), ("bob", "cleo")]).names
+        ('ann', 'bob', 'cleo')
+        >>> as_graph(adjacency=[[0, 2], [2, 0]]).degrees()
+        array([2., 2.])
     """
     if directed not in (None, "flow"):
         raise ValueError(f"directed must be None or 'flow', got {directed!r}")
     threads = checked_threads(num_threads)
+    graph, form = one_graph(graph, edges, adjacency)
     if isinstance(graph, Graph):
         return graph
+    options: dict[str, Any] = {"columns": columns, "form": form}
     if directed is None:
-        edges = read_graph(graph, num_nodes, weight, symmetrise)
-        return build_graph(edges, self_loops, threads)
+        listed = read_graph(graph, num_nodes, weight, symmetrise, **options)
+        return build_graph(listed, self_loops, threads)
     from sepool.graph.flow import checked_teleport, undirected_flow
 
     checked_teleport(teleport)
     if symmetrise:
         raise ValueError("symmetrise=True cannot be combined with directed='flow'")
-    arcs = read_graph(graph, num_nodes, weight, symmetrise=True)
-    is_directed = getattr(graph, "is_directed", None)
-    if is_directed is not None and not is_directed():
+    arcs = read_graph(graph, num_nodes, weight, symmetrise=True, **options)
+    if is_undirected(graph):
         arcs = both_ways(arcs)
     if not self_loops:  # they would delay the walk
         links = arcs.u != arcs.v
@@ -179,34 +209,40 @@ def as_graph(
     return build_graph(undirected_flow(arcs, teleport), self_loops, threads)
 
 
-def read_graph(graph: Any, num_nodes: int | None, weight: str | None, symmetrise: bool) -> Edges:
-    """Return the edges of any object that `as_graph` takes."""
+def one_graph(graph: Any, edges: Any, adjacency: Any) -> tuple[Any, str | None]:
+    """Return the one of three arguments that is not None, and the form that its name states."""
+    values = {None: graph, "edges": edges, "adjacency": adjacency}
+    forms = [form for form, value in values.items() if value is not None]
+    if len(forms) > 1:
+        names = " and ".join("a graph" if form is None else f"{form}=" for form in forms)
+        raise TypeError(f"expected one of a graph, edges= and adjacency=, got {names}")
+    form = forms[0] if forms else None
+    if form is not None and isinstance(values[form], Graph):
+        raise TypeError(f"{form}= got a Graph; pass it as as_graph(graph)")
+    return values[form], form
+
+
+def read_graph(
+    graph: Any,
+    num_nodes: int | None,
+    weight: str | None,
+    symmetrise: bool,
+    *,
+    columns: Sequence[Hashable] | None = None,
+    form: str | None = None,
+) -> Edges:
+    """Return the edges of any object that `as_graph` takes; ``form`` is edges or adjacency."""
     if not (weight is None or isinstance(weight, str)):
         raise TypeError(f"weight must be the name of an edge attribute or None, got {weight!r}")
     if weight not in (None, WEIGHT) and package_of(type(graph)) not in WITH_ATTRIBUTES:
         raise ValueError(
-            f"weight={weight!r} names an edge attribute, which networkx and igraph graphs have; "
-            f"leave it out for a {type(graph).__name__}, or pass None to ignore weights"
+            f"weight={weight!r} names an edge attribute, which networkx and igraph graphs and "
+            f"tables have; leave it out for a {type(graph).__name__}, or pass None to ignore "
+            "weights"
         )
-    # Readers are imported on use: most programs need one of them.
-    if isinstance(graph, (np.ndarray, list)) or (isinstance(graph, tuple) and len(graph) == 2):
-        from sepool.graph.objects.numpy import from_array
-
-        rows, weights = graph if isinstance(graph, tuple) else (graph, None)
-        edges = from_array(rows, weights, num_nodes)
-    elif isinstance(graph, (str, os.PathLike)):
-        from sepool.graph.edge_list import read_edge_list
-
-        edges = read_edge_list(graph)
-    elif read := reader(type(graph)):
-        edges = read(graph, weight, symmetrise)
-    else:
-        class_name = type(graph).__name__
-        hint = "; for an edge_index pass edge_index.T.numpy()" if class_name == "Tensor" else ""
-        raise TypeError(
-            f"cannot read a graph from {class_name}; expected a networkx or igraph graph, a SciPy "
-            f"sparse matrix, a PyG Data, an array of edges or the path of a file{hint}"
-        )
+    edges = read_table(graph, weight, symmetrise, columns, form)
+    if edges is None:
+        edges = read_object(graph, num_nodes, weight, symmetrise, form)
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
     return edges._replace(w=None) if weight is None else edges

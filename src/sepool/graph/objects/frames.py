@@ -1,0 +1,62 @@
+"""pandas and polars DataFrames, a row an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sepool.graph.edges import Edges
+from sepool.graph.objects.columns import (
+    edge_columns,
+    edges_of_codes,
+    edges_of_ids,
+    refuse_missing,
+    refuse_mixed,
+)
+
+
+def from_pandas(
+    frame: Any,
+    weight: str | None,
+    symmetrise: bool,
+    columns: Sequence[Hashable] | None = None,
+) -> Edges:
+    """Read a pandas DataFrame; columns of any other type than numbers hold names."""
+    import pandas as pd
+
+    chosen = edge_columns(list(frame.columns), columns, weight)
+    ends = pd.concat([frame[chosen.u], frame[chosen.v]], ignore_index=True).infer_objects()
+    refuse_missing(ends.isna().to_numpy(), chosen)
+    w = None if chosen.w is None else frame[chosen.w].to_numpy()
+    if getattr(ends.dtype, "kind", "O") in "biuf":
+        u, v = ends.to_numpy().reshape(2, len(frame))
+        return edges_of_ids(u, v, w)
+    codes, names = pd.factorize(ends)
+    return edges_of_codes(codes, names.tolist(), w)
+
+
+def from_polars(
+    frame: Any,
+    weight: str | None,
+    symmetrise: bool,
+    columns: Sequence[Hashable] | None = None,
+) -> Edges:
+    """Read a polars DataFrame or LazyFrame; columns of other types than numbers hold names."""
+    import polars as pl
+
+    chosen = edge_columns(frame.lazy().collect_schema().names(), columns, weight)
+    table = frame.lazy().select(chosen.distinct()).collect()
+    u, v = (
+        column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+        for column in (table[chosen.u], table[chosen.v])
+    )
+    refuse_missing(np.concatenate([u.is_null().to_numpy(), v.is_null().to_numpy()]), chosen)
+    w = None if chosen.w is None else table[chosen.w].to_numpy()
+    if all(column.dtype.is_numeric() or column.dtype == pl.Boolean for column in (u, v)):
+        return edges_of_ids(u.to_numpy(), v.to_numpy(), w)
+    refuse_mixed(u.dtype, v.dtype, chosen)
+    ends = pl.concat([u.alias("node"), v.alias("node")])
+    codes = ends.rank("dense").to_numpy().astype(np.int64) - 1
+    return edges_of_codes(codes, ends.unique().sort().to_list(), w)
