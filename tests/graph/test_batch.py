@@ -62,7 +62,7 @@ def test_as_graph_batch_of_no_graphs_is_empty():
     [
         (np.zeros((2, 5), int), r"graph 1: expected edges of shape.*transpose"),
         (np.array([[0, 0.5]]), "graph 1: node ids must be whole numbers, got 0.5"),
-        (np.array([["a", "b"]]), "graph 1: node ids must be whole numbers"),
+        (np.array([[True, False]]), "graph 1: node ids must be whole numbers"),
         (np.array([[0, -3]]), "node -3"),
         (np.array([[0, 1, np.nan]]), "weight nan"),
         (None, "graph 1: cannot read a graph from NoneType"),

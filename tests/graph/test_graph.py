@@ -99,7 +99,7 @@ AMBIGUOUS = r"could hold edges.* be an adjacency"
         ([(0, 10**10)], "10000000001"),
         *((empty, "no nodes") for empty in ([], np.empty((0, 2), int), np.empty((0, 3)))),
         (np.zeros((2, 5), int), r"\(2, 5\); transpose it"),
-        (np.zeros((4, 4)), r"\(4, 4\); for an adjacency matrix"),
+        (np.zeros((5, 4)), r"\(5, 4\); pass a square matrix as as_graph\(adjacency=matrix\)"),
         (np.array([[0, 1, 2], [1, 2, 0]]), AMBIGUOUS),
         (np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), AMBIGUOUS),
         (np.array([[0.0, 1, 1], [1, 0, 1], [1, 1, 0]]), AMBIGUOUS),
@@ -107,7 +107,7 @@ AMBIGUOUS = r"could hold edges.* be an adjacency"
         (np.arange(4), "one edge a row"),
         (np.zeros((2, 2, 2), int), "one edge a row"),
         (7 * np.ones((3, 1)), "one edge a row"),
-        ([(0, 1), (1, 2, 3)], "all of one length"),
+        ([(0, 1), (1, 2, 3, 4)], "one edge a row"),
         ((PATH, [1, 2, 3]), r"expected 2 weights, one an edge, got shape \(3,\)"),
         (([(0, 1, 1.0)], [1]), "twice"),
     ],
@@ -120,13 +120,11 @@ def test_as_graph_impossible_value_is_refused(graph, message):
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        *(([ids], "node ids must be whole numbers") for ids in (("a", "b"), (True, False))),
-        *(([ids], "node ids must be whole numbers") for ids in ((0, 1j), (0, None))),
+        *(([i], "node ids must be whole numbers") for i in ((True, False), (0, 1j), (0, None))),
         ((PATH, [1, "x"]), "edge weights must be real numbers, got 'x'"),
         *(((PATH, w), "edge weights must be real") for w in (["a", "b"], [1j, 0], [None, 1])),
         (None, "cannot read a graph from NoneType"),
         (3, "cannot read a graph from int"),
-        ({0: [1]}, "cannot read a graph from dict"),
         (iter([(0, 1)]), "cannot read a graph from list_iterator"),
     ],
 )
@@ -213,7 +211,7 @@ class TestNumbersOfOtherTypes:
             with pytest.raises(ValueError, match=rf"num_nodes must be below 2\^31, got {n}"):
                 as_graph_batch([np.array([(0, 1)])], num_nodes=[n])
 
-    @pytest.mark.parametrize("weight", [Fraction(1, 2), np.float32(0.5)])
+    @pytest.mark.parametrize("weight", [Fraction(1, 2), Decimal("0.5"), np.float32(0.5)])
     def test_as_graph_rows_with_fractions_are_read(self, weight):
         assert as_graph([(0, 1, weight), (1, 2, 1)]).degrees().tolist() == [0.5, 1.5, 1]
 
@@ -222,7 +220,7 @@ class TestNumbersOfOtherTypes:
         with pytest.raises(ValueError, match=r"the weight of edge 1 is above 1\.8e308"):
             as_graph([(0, 1, 1), (1, 2, weight)])
 
-    @pytest.mark.parametrize("weight", [Decimal("0.5"), None, [1], np.array([1, 2]), "1", 1j])
+    @pytest.mark.parametrize("weight", [None, [1], np.array([1, 2]), "1", 1j])
     def test_as_graph_weights_of_mixed_types_are_named(self, weight):
         graph = nx.Graph([(0, 1, {"weight": 1.5}), (1, 2, {"weight": weight})])
         with pytest.raises(TypeError, match="edge weights must be real numbers, got ") as error:

@@ -1,4 +1,4 @@
-"""Graphs of networkx, SciPy, igraph and PyG."""
+"""Every object that is a graph: the same tree, directed graphs, attributes, other objects."""
 
 from __future__ import annotations
 
@@ -7,126 +7,114 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.shapes import same
 
-from sepool import as_graph, as_graph_batch
+from sepool import as_graph, coding_tree
 
-
-class TestNetworkx:
-    def test_keeps_names_order_and_weights(self):
-        graph = nx.Graph()
-        graph.add_node("loner")
-        graph.add_edge("b", "a", weight=2.5)
-        graph.add_edge("a", "c")
-        read = as_graph(graph)
-        assert read.names == ("loner", "b", "a", "c")
-        assert read.degrees().tolist() == [0, 2.5, 3.5, 1]
-        assert as_graph(graph, weight=None).degrees().tolist() == [0, 1, 2, 1]
-
-    def test_plain_nodes_have_no_names(self):
-        assert as_graph(nx.path_graph(4)).names is None
-
-    def test_weight_names_the_attribute(self):
-        graph = nx.Graph([(0, 1, {"cost": 4})])
-        assert as_graph(graph, weight="cost").total_volume == 8
-
-    def test_multigraph_edges_add_up(self):
-        graph = nx.MultiGraph([(0, 1), (0, 1, {"weight": 2}), (1, 1)])
-        assert as_graph(graph).degrees().tolist() == [3, 3]
-        assert as_graph(graph, self_loops=True).degrees().tolist() == [3, 5]
-
-    def test_subclass_is_read(self):
-        class Mine(nx.Graph):
-            pass
-
-        assert as_graph(Mine([(0, 1)])).num_edges == 1
-
-    def test_num_nodes_of_another_graph_is_refused(self):
-        with pytest.raises(ValueError, match="num_nodes=5, but the graph has 4 nodes"):
-            as_graph(nx.path_graph(4), num_nodes=5)
+CLUB = nx.karate_club_graph()
+ROWS = list(CLUB.edges(data="weight"))
+NAMED_ROWS = [(f"v{u}", f"v{v}", w) for u, v, w in ROWS]
+MATRIX = nx.to_numpy_array(CLUB)
 
 
-class TestScipy:
-    @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "lil_array"])
-    def test_row_sums_are_the_degrees(self, form):
-        dense = np.array([[0, 2, 0.5], [2, 0, 0], [0.5, 0, 0]])
-        assert as_graph(getattr(sparse, form)(dense)).degrees().tolist() == [2.5, 2, 0.5]
-
-    def test_loop_adds_its_entry(self):
-        matrix = sparse.csr_array(np.array([[3, 1], [1, 0]]))
-        assert as_graph(matrix).degrees().tolist() == [1, 1]
-        assert as_graph(matrix, self_loops=True).degrees().tolist() == [4, 1]
-
-    def test_explicit_zeros_are_no_edges(self):
-        matrix = sparse.coo_array(([0.0, 0.0, 1, 1], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
-        assert as_graph(matrix, weight=None).num_edges == 1
-        assert as_graph(matrix.astype(bool)).num_edges == 1
+def frame(rows):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame(rows, columns=["source", "target", "weight"])
 
 
-class TestIgraph:
-    def test_keeps_names_and_weights(self):
-        graph = igraph.Graph([(0, 1), (1, 2)])
-        assert same(as_graph(graph), as_graph([(0, 1), (1, 2)]))
-        graph.vs["name"] = ["a", "b", "c"]
-        graph.es["weight"] = [2, 3]
-        assert as_graph(graph).names == ("a", "b", "c")
-        assert as_graph(graph).degrees().tolist() == [2, 5, 3]
-        assert as_graph(graph, weight=None).degrees().tolist() == [1, 2, 1]
-
-    def test_graph_without_edges_is_read(self):
-        assert as_graph(igraph.Graph(3)).num_nodes == 3
+def polars(rows):
+    return pytest.importorskip("polars").from_pandas(frame(rows))
 
 
-class TestPyg:
-    @pytest.fixture
-    def torch(self):
-        pytest.importorskip("torch_geometric")
-        return pytest.importorskip("torch")
+def arrow(rows):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame(rows))
 
-    def data(self, torch, edges, **fields):
-        from torch_geometric.data import Data
 
-        return Data(edge_index=torch.tensor(edges).reshape(-1, 2).t(), **fields)
+def duckdb(rows):
+    return pytest.importorskip("duckdb").from_arrow(arrow(rows))
 
-    def test_both_directions_are_one_edge(self, torch):
-        data = self.data(torch, [(0, 1), (1, 0), (1, 2), (2, 1)], num_nodes=4)
-        assert as_graph(data).degrees().tolist() == [1, 2, 1, 0]
 
-    def test_edge_weight_or_edge_attr_are_weights(self, torch):
-        edges = [(0, 1), (1, 0)]
-        weight, features = torch.tensor([2.0, 2.0]), torch.ones(2, 3)
-        data = self.data(torch, edges, num_nodes=2, edge_weight=weight, edge_attr=torch.ones(2))
-        assert as_graph(data).total_volume == 4
-        assert as_graph(self.data(torch, edges, num_nodes=2, edge_attr=weight)).total_volume == 4
-        assert as_graph(self.data(torch, edges, num_nodes=2, edge_attr=features)).total_volume == 2
+def tensor():
+    return pytest.importorskip("torch").tensor(MATRIX)
 
-    def test_small_integers_are_ids(self, torch):
-        data = self.data(torch, [(0, 1), (1, 0)], num_nodes=2)
-        data.edge_index = data.edge_index.to(torch.int16)
-        assert as_graph(data).num_edges == 1
 
-    def test_without_edge_index_is_refused(self, torch):
-        from torch_geometric.data import Data, HeteroData
+def from_pyg():
+    convert = pytest.importorskip("torch_geometric.utils").from_networkx
+    graph = nx.empty_graph(len(CLUB))  # nodes in order: a Data has no names
+    graph.add_weighted_edges_from(ROWS, weight="edge_weight")
+    return convert(graph)
 
-        for data in (Data(x=torch.ones(3, 1)), HeteroData()):
-            with pytest.raises(ValueError, match="has no edge_index"):
-                as_graph(data)
 
-    def test_malformed_edge_index_is_refused(self, torch):
-        from torch_geometric.data import Data
+def from_networkit():
+    return pytest.importorskip("networkit").nxadapter.nx2nk(CLUB, weightAttr="weight")
 
-        for bad in (torch.zeros(3, 2, dtype=torch.long), torch.zeros(2, 3)):
-            with pytest.raises(ValueError, match=r"integers of shape \(2, m\)"):
-                as_graph(Data(edge_index=bad, num_nodes=2))
 
-    def test_tensor_is_refused(self, torch):
-        with pytest.raises(TypeError, match=r"cannot read a graph from Tensor.*edge_index.T.numpy"):
-            as_graph(torch.zeros(2, 3, dtype=torch.long))
+def from_graph_tool():
+    graph = pytest.importorskip("graph_tool").Graph(directed=False)
+    graph.add_vertex(len(CLUB))
+    graph.edge_properties["weight"] = weight = graph.new_edge_property("int")
+    graph.add_edge_list(ROWS, eprops=[weight])
+    return graph
 
-    def test_list_of_data_is_a_batch(self, torch):
-        edges = [(0, 1), (1, 0)]
-        batch = as_graph_batch([self.data(torch, edges, num_nodes=n) for n in (2, 3)])
-        assert [graph.num_nodes for graph in batch] == [2, 3]
+
+def neighbours(both):
+    return {
+        u: {v: data["weight"] for v, data in row.items() if both or u < v}
+        for u, row in CLUB.adjacency()
+    }
+
+
+CLUBS = {
+    "networkx": lambda: CLUB.copy(),
+    "igraph": lambda: igraph.Graph.TupleList(NAMED_ROWS, weights=True),
+    "graph-tool": from_graph_tool,
+    "PyG": from_pyg,
+    "SciPy": lambda: sparse.csr_array(MATRIX),
+    "dense": lambda: MATRIX,
+    "nested lists": MATRIX.tolist,
+    "torch COO": lambda: tensor().to_sparse(),
+    "torch CSR": lambda: tensor().to_sparse_csr(),
+    "torch dense": tensor,
+    "rows": lambda: ROWS,
+    "array": lambda: np.array(ROWS),
+    "edges and weights": lambda: (np.array(ROWS)[:, :2], np.array(ROWS)[:, 2]),
+    "named rows": lambda: NAMED_ROWS,
+    "neighbours": lambda: neighbours(both=False),
+    "neighbours from both ends": lambda: neighbours(both=True),
+    "pandas": lambda: frame(ROWS),
+    "pandas, names": lambda: frame(NAMED_ROWS),
+    "polars": lambda: polars(ROWS),
+    "polars, names": lambda: polars(NAMED_ROWS),
+    "Arrow": lambda: arrow(ROWS),
+    "Arrow, names": lambda: arrow(NAMED_ROWS),
+    "Arrow reader": lambda: arrow(NAMED_ROWS).to_reader(),
+    "DuckDB": lambda: duckdb(ROWS),
+    "DuckDB, names": lambda: duckdb(NAMED_ROWS),
+}
+
+
+def communities_by_name(tree):
+    """The clusters of every level as sets of the numbers of their nodes."""
+    numbers = [int(str(name).removeprefix("v")) for name in tree.names or range(tree.num_nodes)]
+    levels = []
+    for level in range(1, tree.height):
+        clusters = {}
+        for number, label in zip(numbers, tree.labels(level), strict=True):
+            clusters.setdefault(label, set()).add(number)
+        levels.append(set(map(frozenset, clusters.values())))
+    return levels
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        *(pytest.param(build, id=name) for name, build in CLUBS.items()),
+        pytest.param(from_networkit, id="networkit", marks=pytest.mark.heavy),
+    ],
+)
+def test_coding_tree_karate_club_as_any_object_is_the_tree_of_networkx(build):
+    expected, tree = (coding_tree(graph, height=3) for graph in (CLUB, build()))
+    assert tree.entropy == expected.entropy
+    assert communities_by_name(tree) == communities_by_name(expected)
 
 
 def arcs(library):

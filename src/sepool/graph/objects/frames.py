@@ -58,5 +58,6 @@ def from_polars(
         return edges_of_ids(u.to_numpy(), v.to_numpy(), w)
     refuse_mixed(u.dtype, v.dtype, chosen)
     ends = pl.concat([u.alias("node"), v.alias("node")])
-    codes = ends.rank("dense").to_numpy().astype(np.int64) - 1
-    return edges_of_codes(codes, ends.unique().sort().to_list(), w)
+    names = ends.unique()
+    codes = ends.replace_strict(names, np.arange(len(names)))
+    return edges_of_codes(codes.to_numpy(), names.to_list(), w)
