@@ -35,10 +35,10 @@ def coding_tree(
     """Return a coding tree of low structural entropy.
 
     Args:
-        graph: anything `as_graph` takes: a networkx or igraph graph, a SciPy sparse matrix, a PyG
-            ``Data``, an array of edges, the path of an edge list. Call `as_graph` first to name
-            the weight attribute or the number of nodes, with ``self_loops`` and ``symmetrise``,
-            which do not apply to a `Graph`.
+        graph: anything `as_graph` takes: a graph of another library, a table, an adjacency
+            matrix, a PyG ``Data``, rows of edges, the path of an edge list. Call `as_graph` first
+            to name the weights, columns or number of nodes, with ``self_loops`` and
+            ``symmetrise``, which do not apply to a `Graph`.
         height: level of the root; 2 gives one level of clusters, 3 clusters of clusters. None
             chooses the levels that the graph supports; a graph without structure has height 1.
         method: "best" has the lowest entropy, "fast" leaves the refinement out, "paper" is
