@@ -126,6 +126,13 @@ def refuse_masked(values: Any, what: str) -> None:
         )
 
 
+def one_of_weights(column: Any, weights: Any) -> Any:
+    """Return the weights of a third column or those passed beside the edges; fail on both."""
+    if column is not None and weights is not None:
+        raise ValueError("weights are given twice: as a third column and as an array")
+    return weights if column is None else column
+
+
 def refuse_unknown_attribute(weight: str, attributes: Collection[Any]) -> None:
     """Fail on an attribute that no edge has."""
     if weight not in attributes:

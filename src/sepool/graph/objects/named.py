@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sepool.graph.edge_line import HEADERS
 from sepool.graph.edge_list import rank_ids
-from sepool.graph.edges import Edges, as_weights
+from sepool.graph.edges import Edges, as_weights, one_of_weights
 
 _ROW = "(u, v) or (u, v, weight)"
 _ROWS = (tuple, list, np.ndarray)
@@ -57,13 +57,6 @@ def unpacked(rows: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any] | Non
     w = [row[2] if len(row) == 3 else 1 for row in rows]
     weighted = any(len(row) == 3 for row in rows)
     return [row[0] for row in rows], [row[1] for row in rows], w if weighted else None
-
-
-def one_of_weights(column: Any, weights: Any) -> Any:
-    """Return the weights of a third column or those passed beside the edges; fail on both."""
-    if column is not None and weights is not None:
-        raise ValueError("weights are given twice: as a third column and as an array")
-    return weights if column is None else column
 
 
 def from_neighbours(graph: Mapping[Any, Any], symmetrise: bool) -> Edges:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sepool.graph.edges import Edges, Ids, as_weights, node_count, refuse_masked
-from sepool.graph.objects.named import from_named, one_of_weights, unpacked
+from sepool.graph.edges import Edges, Ids, as_weights, node_count, one_of_weights, refuse_masked
 
 _RANGE = "node ids must be 0 to 2^63 - 1"
 
@@ -42,6 +41,8 @@ def from_rows(edges: Any, weights: Any = None, num_nodes: int | None = None) -> 
     refuse_masked(edges, "edges")
     table = _table(edges)
     if table is None:
+        from sepool.graph.objects.named import from_named, unpacked
+
         rows = edges.tolist() if isinstance(edges, np.ndarray) else edges
         named = from_named(rows, weights)
         if named is not None:
