@@ -62,7 +62,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"numpy"}), "sepool._core" in 
         ("import sepool", 1),
         ("import sepool; sepool.coding_tree([(0, 1), (1, 2)], 2)", 15),
         ("import networkx, sepool; sepool.coding_tree(networkx.path_graph(4), 2)", 17),
-        ("import sepool; sepool.coding_tree([(0, 1), (1, 2)])", 21),
+        ("import sepool; sepool.coding_tree([(0, 1), (1, 2)])", 22),
     ],
     ids=["import", "coding_tree of a list", "coding_tree of networkx", "without a height"],
 )
