@@ -44,6 +44,8 @@ def explore(
     self_loops: options.SelfLoops = False,
     directed: options.Directed = None,
     teleport: options.Teleport = 0.15,
+    file_format: options.Format = None,
+    columns: options.Columns = None,
     title: Title = None,
     open_: Open = True,
     as_json: options.Json = False,
@@ -63,7 +65,17 @@ def explore(
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
         search = Search(
-            height, method, seed, unweighted, self_loops, trials, threads, directed, teleport
+            height,
+            method,
+            seed,
+            unweighted,
+            self_loops,
+            trials,
+            threads,
+            directed,
+            teleport,
+            file_format=file_format,
+            columns=columns,
         )
         if tree is None:
             result = search.run(graph)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from sepool.arguments import one_of
 from sepool.build import METHODS, coding_tree, core_options
+from sepool.cli.reading import column_names, note_arcs, printed_notes
 from sepool.export.summary import counted as counted
 from sepool.files.atomic import StrPath
 from sepool.files.tree import SUFFIXES, TreeFormatError, read_tree
-from sepool.graph.edges import Edges
+from sepool.graph.edges import DirectedGraph
 from sepool.graph.flow import checked_teleport
-from sepool.graph.graph import Graph, as_graph, build_graph, read_graph
+from sepool.graph.formats.columns import FileOptions
+from sepool.graph.formats.detect import FORMATS, checked_format
+from sepool.graph.formats.read import read_file
+from sepool.graph.graph import Graph, as_graph, build_graph
 from sepool.progress import progress_bar
 from sepool.tree import CodingTree
 
@@ -30,7 +32,22 @@ GraphFile = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list of lines 'u v', 'u v weight' or 'u', separated by blanks, tabs or commas; "
-        "may be gzipped; - for standard input.",
+        "or CSV, Parquet, GraphML, GML, GEXF, Pajek, Matrix Market and others (--format); may be "
+        "compressed (.gz, .zst); - for standard input.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"Format of the graph: {', '.join(FORMATS)}; default: by its ending or content.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of a table with the ends and the weight, by name or number, as in "
+        "source,target,weight; of GraphML, GML and GEXF the third is the attribute of the weights."
     ),
 ]
 Height = Annotated[
@@ -66,6 +83,7 @@ MinSize = Annotated[int, typer.Option(help="Least number of nodes in a cluster."
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 DIRECTED = ("flow", "symmetrise")
+_READING = ("unweighted", "self_loops", "directed", "teleport", "file_format", "columns")
 
 
 @dataclass(frozen=True)
@@ -95,31 +113,43 @@ class Search:
     teleport: float = 0.15
     clusters: int | None = None
     min_size: int = 1
+    file_format: str | None = None
+    columns: str | None = None
 
     def __post_init__(self) -> None:
         height = 1 if self.height is None else self.height
         core_options(height, self.method, self.seed, self.threads, None)
         one_of("--directed", self.directed or DIRECTED[0], DIRECTED)
         checked_teleport(self.teleport)
+        checked_format(self.file_format)
 
     def read(self, path: str) -> Graph:
         """Return the graph in a file; errors name the file."""
         _reject_tree_file(path)
         weight = None if self.unweighted else "weight"
+        columns = None if self.columns is None else column_names(self.columns)
         try:
-            if self.directed == "flow":
-                return as_graph(
-                    path,
-                    weight=weight,
-                    self_loops=self.self_loops,
-                    directed="flow",
-                    teleport=self.teleport,
-                )
-            edges = read_graph(path, None, weight, symmetrise=True)
+            with printed_notes():
+                if self.directed == "flow":
+                    return as_graph(
+                        path,
+                        weight=weight,
+                        self_loops=self.self_loops,
+                        directed="flow",
+                        teleport=self.teleport,
+                        format=self.file_format,
+                        columns=columns,
+                    )
+                symmetrise = self.directed == "symmetrise"
+                options = FileOptions(self.file_format, columns, weight, symmetrise)
+                edges = read_file(path, options)
             graph = build_graph(edges, self.self_loops)
-            if self.directed is None:
-                _note_arcs(path, edges, graph)
+            if self.directed is None and edges.directed is None:
+                note_arcs(path, edges, graph)
             return graph
+        except DirectedGraph as error:
+            remedy = "choose --directed flow to follow the arcs, or --directed symmetrise"
+            raise ValueError(str(error).replace("pass symmetrise=True", remedy)) from None
         except ValueError as error:
             text = str(error)
             raise ValueError(text if text.startswith(f"{path}:") else f"{path}: {text}") from None
@@ -143,21 +173,6 @@ class Search:
             return SearchResult(tree, graph, time.perf_counter() - start)
 
 
-def _note_arcs(path: str, edges: Edges, graph: Graph) -> None:
-    """Say on stderr how many edges a file lists in both directions: it may be one of arcs."""
-    u, v = edges.u.astype(np.int64), edges.v.astype(np.int64)
-    if edges.both or np.count_nonzero(u != v) == graph.num_edges:
-        return
-    ahead, back = u * edges.num_nodes + v, v * edges.num_nodes + u
-    number = np.unique(ahead[(u < v) & np.isin(ahead, back)]).size
-    if number:
-        print(
-            f"note: {path} lists {counted(number, 'edge')} in both directions, whose weights add "
-            "up; for arcs choose --directed flow, or --directed symmetrise to hide this note",
-            file=sys.stderr,
-        )
-
-
 def reject_search_options(context: typer.Context, path: str, *, reads_graph: bool) -> None:
     """Raise an error for options of a search on the command line, where the tree is a file's.
 
@@ -169,11 +184,11 @@ def reject_search_options(context: typer.Context, path: str, *, reads_graph: boo
         "seed",
         "trials",
         "threads",
-        *(() if reads_graph else ("unweighted", "self_loops", "directed", "teleport")),
+        *(() if reads_graph else _READING),
     ):
         origin = context.get_parameter_source(name)
         if origin is not None and origin.name == "COMMANDLINE":
-            option = "--" + name.replace("_", "-")
+            option = "--" + name.removeprefix("file_").replace("_", "-")
             raise ValueError(f"{option} needs a tree search, but {path} is a tree; drop {option}")
 
 
@@ -244,8 +259,8 @@ def default_output(path: str, suffix: str) -> Path:
     'graph.html'
     """
     name = input_name(path)
-    for ending in (".gz", os.path.splitext(name.removesuffix(".gz"))[1]):
-        name = name.removesuffix(ending) or name
+    plain = name.removesuffix(".gz").removesuffix(".zst") or name
+    name = os.path.splitext(plain)[0] or plain
     return Path(name + suffix)
 
 

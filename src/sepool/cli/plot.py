@@ -26,7 +26,7 @@ from sepool.tree import CodingTree
 
 DIAGRAMS = ("clusters", "dendrogram", "levels")
 
-Input = Annotated[str, typer.Argument(metavar="FILE", help="Edge list, or tree: .json, .npz.")]
+Input = Annotated[str, typer.Argument(metavar="FILE", help="Graph, or tree: .json, .npz.")]
 Diagram = Annotated[
     str, typer.Option("--kind", help=f"One of {', '.join(DIAGRAMS)}; default by the input.")
 ]
@@ -51,6 +51,8 @@ def plot(
     self_loops: options.SelfLoops = False,
     directed: options.Directed = None,
     teleport: options.Teleport = 0.15,
+    file_format: options.Format = None,
+    columns: options.Columns = None,
     level: Level = None,
     title: Title = None,
     as_json: options.Json = False,
@@ -61,7 +63,7 @@ def plot(
     """
     if diagram not in ("", *DIAGRAMS):
         raise ValueError(f"--kind takes {', '.join(DIAGRAMS)}, got {diagram!r}")
-    is_tree = is_tree_file(path)
+    is_tree = is_tree_file(path) and (file_format is None or graph is not None)
     diagram = diagram or ("dendrogram" if is_tree and graph is None else "clusters")
     if level is not None and diagram == "dendrogram":
         raise ValueError("--level goes with the kinds clusters and levels, got dendrogram")
@@ -70,7 +72,17 @@ def plot(
     check_files(inputs, [("-o", output)])
     check_picture(output)
     search = Search(
-        height, method, seed, unweighted, self_loops, trials, threads, directed, teleport
+        height,
+        method,
+        seed,
+        unweighted,
+        self_loops,
+        trials,
+        threads,
+        directed,
+        teleport,
+        file_format=file_format,
+        columns=columns,
     )
     if is_tree:
         reject_search_options(ctx, path, reads_graph=graph is not None)

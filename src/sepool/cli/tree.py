@@ -36,6 +36,8 @@ def tree(
     self_loops: options.SelfLoops = False,
     directed: options.Directed = None,
     teleport: options.Teleport = 0.15,
+    file_format: options.Format = None,
+    columns: options.Columns = None,
     clusters: options.Clusters = None,
     min_size: options.MinSize = 1,
     output: Output = None,
@@ -56,6 +58,8 @@ def tree(
         teleport,
         clusters,
         min_size,
+        file_format,
+        columns,
     )
     outputs = {"-o": output, "--labels": labels, "--plot": plot}
     check_files([("the graph", graph)], outputs.items())

@@ -28,6 +28,10 @@ class NoSuchAttribute(ValueError):
     """Raised when no edge of a graph has the attribute chosen for the weights."""
 
 
+class DirectedGraph(ValueError):
+    """Raised when a graph is directed, and its arcs may not count as undirected edges."""
+
+
 class Edges(NamedTuple):
     """A list of edges; a reader makes one of every graph."""
 
@@ -37,6 +41,7 @@ class Edges(NamedTuple):
     num_nodes: int
     both: bool = False  # True: every edge is listed in both directions
     names: Names | None = None  # None: the nodes are called 0, 1, 2, ...
+    directed: bool | None = None  # None: rows are edges, or arcs if the caller asks for arcs
 
 
 def concatenate(parts: Sequence[Edges]) -> tuple[Ids, Ids, NDArray[np.float64] | None]:
@@ -146,7 +151,7 @@ def refuse_unknown_attribute(weight: str, attributes: Collection[Any]) -> None:
 def refuse_directed(directed: bool, symmetrise: bool, class_name: str) -> None:
     """Fail on a directed graph, unless its arcs may count as undirected edges."""
     if directed and not symmetrise:
-        raise ValueError(
+        raise DirectedGraph(
             f"the graph is directed ({class_name}); make it undirected, or pass symmetrise=True "
             "to let every arc count as an undirected edge"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -131,6 +132,7 @@ def as_graph(
     symmetrise: bool = False,
     directed: str | None = None,
     teleport: float = 0.15,
+    format: str | None = None,
     num_threads: int | None = None,
 ) -> Graph:
     """Convert anything that lists edges to a `Graph`.
@@ -151,14 +153,16 @@ def as_graph(
               a row is one undirected edge, integers are the numbers of nodes, others are names,
             - a dictionary ``{u: [v, ...]}`` or ``{u: {v: weight}}``; as in ``networkx.Graph``, an
               edge listed from both ends, or repeatedly, counts once,
-            - the path of an edge-list file, plain or gzipped (see
-              `sepool.graph.edge_list.read_edge_list`),
+            - the path of a file: an edge list (see
+              `sepool.graph.formats.edge_list.read_edge_list`), CSV, Parquet, Arrow, GraphML, GML,
+              GEXF, Pajek, Matrix Market and others, also gzipped or compressed by Zstandard,
             - a `Graph`, which is returned as it is, whatever the options.
         edges: in place of ``graph``, rows of edges, whatever their shape suggests.
         adjacency: in place of ``graph``, a square matrix, dense or sparse.
         num_nodes: number of nodes of an edge array; the highest id plus one by default.
-        columns: of a table, (source, target) or (source, target, weight); by default the columns
-            with customary names, as ``source`` and ``target``, ``from`` and ``to``, ``weight``.
+        columns: of a table, (source, target) or (source, target, weight), in files also by number
+            from 1; by default the columns with customary names, as ``source`` and ``target``,
+            ``from`` and ``to``, ``weight``.
         weight: the edge attribute, or column of a table, that holds the weights, 1 where it is
             missing; some edge must have one of another name than "weight". None ignores the weights
             of any graph.
@@ -167,6 +171,8 @@ def as_graph(
         directed: "flow" reads arcs, from the first node of a row to the second, and weighs edges
             by the flows of a random walk along them (see `sepool.graph.flow.undirected_flow`).
         teleport: probability of a jump of that walk.
+        format: of a file: edgelist, csv, parquet, arrow, graphml, gml, gexf, pajek, mtx, npz or
+            adjlist; None goes by the ending, and by the content where the ending leaves it open.
         num_threads: number of threads that sort the edges of a large graph, all cores by default.
 
     Repeated edges of rows and multigraphs add up. Integer ids in tables and dictionaries order the
@@ -190,7 +196,7 @@ def as_graph(
     graph, form = one_graph(graph, edges, adjacency)
     if isinstance(graph, Graph):
         return graph
-    options: dict[str, Any] = {"columns": columns, "form": form}
+    options: dict[str, Any] = {"columns": columns, "form": form, "format": format}
     if directed is None:
         listed = read_graph(graph, num_nodes, weight, symmetrise, **options)
         return build_graph(listed, self_loops, threads)
@@ -200,7 +206,7 @@ def as_graph(
     if symmetrise:
         raise ValueError("symmetrise=True cannot be combined with directed='flow'")
     arcs = read_graph(graph, num_nodes, weight, symmetrise=True, **options)
-    if is_undirected(graph):
+    if arcs.directed is False or is_undirected(graph):
         arcs = both_ways(arcs)
     if not self_loops:  # they would delay the walk
         links = arcs.u != arcs.v
@@ -228,21 +234,32 @@ def read_graph(
     weight: str | None,
     symmetrise: bool,
     *,
+    format: str | None = None,
     columns: Sequence[Hashable] | None = None,
     form: str | None = None,
 ) -> Edges:
     """Return the edges of any object that `as_graph` takes; ``form`` is edges or adjacency."""
     if not (weight is None or isinstance(weight, str)):
         raise TypeError(f"weight must be the name of an edge attribute or None, got {weight!r}")
-    if weight not in (None, WEIGHT) and package_of(type(graph)) not in WITH_ATTRIBUTES:
-        raise ValueError(
-            f"weight={weight!r} names an edge attribute, which networkx and igraph graphs and "
-            f"tables have; leave it out for a {type(graph).__name__}, or pass None to ignore "
-            "weights"
-        )
-    edges = read_table(graph, weight, symmetrise, columns, form)
-    if edges is None:
-        edges = read_object(graph, num_nodes, weight, symmetrise, form)
+    if isinstance(graph, (str, os.PathLike)) and form is None:
+        from sepool.graph.formats.columns import FileOptions
+        from sepool.graph.formats.read import read_file
+
+        edges = read_file(graph, FileOptions(format, columns, weight, symmetrise))
+    else:
+        if format is not None:
+            raise ValueError(
+                f"format={format!r} goes with the path of a file; leave it out for a "
+                f"{type(graph).__name__}"
+            )
+        if weight not in (None, WEIGHT) and package_of(type(graph)) not in WITH_ATTRIBUTES:
+            raise ValueError(
+                f"weight={weight!r} names an edge attribute, which networkx and igraph graphs, "
+                f"tables and files have; leave it out for a {type(graph).__name__}, or pass None "
+                "to ignore weights"
+            )
+        table = read_table(graph, weight, symmetrise, columns, form)
+        edges = table or read_object(graph, num_nodes, weight, symmetrise, form)
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"num_nodes={num_nodes}, but the graph has {edges.num_nodes} nodes")
     return edges._replace(w=None) if weight is None else edges

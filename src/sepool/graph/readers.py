@@ -5,7 +5,6 @@ None of these packages is imported here, and a reader is imported when it is use
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
@@ -88,10 +87,6 @@ def read_object(
         from sepool.graph.objects.named import from_neighbours
 
         return from_neighbours(graph, symmetrise)
-    if isinstance(graph, (str, os.PathLike)):
-        from sepool.graph.edge_list import read_edge_list
-
-        return read_edge_list(graph)
     if read := reader(type(graph)):
         return read(graph, weight, symmetrise)
     raise TypeError(

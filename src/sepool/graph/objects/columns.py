@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.graph.edge_line import HEADERS, WEIGHTS
-from sepool.graph.edge_list import rank_ids
 from sepool.graph.edges import WEIGHT, Edges, as_weights
+from sepool.graph.formats.edge_line import HEADERS, WEIGHTS
+from sepool.graph.formats.ids import rank_ids
 from sepool.graph.objects.named import named_edges
 from sepool.graph.objects.numpy import whole_ids
 
@@ -73,8 +73,8 @@ def edges_of_ids(u: NDArray[Any], v: NDArray[Any], w: Any) -> Edges:
     weights = as_weights(w, len(u))
     if not len(ids):
         return Edges(ids, ids, weights, 0)
-    rank, names = rank_ids(ids)
-    return Edges(rank[: len(u)], rank[len(u) :], weights, int(rank.max()) + 1, names=names)
+    (rank,), n, names = rank_ids(ids)
+    return Edges(rank[: len(u)], rank[len(u) :], weights, n, names=names)
 
 
 def edges_of_codes(codes: NDArray[Any], names: Sequence[Hashable], w: Any) -> Edges:
@@ -145,7 +145,7 @@ def _weight_column(
         raise ValueError(f"the table has no column {weight!r}; it has {_listed(names)}")
     rest = [name for name in names if name not in ends]
     exact = [name for name in rest if str(name).lower() == WEIGHT]
-    fits = exact or [name for name in rest if (str(name).lower(),) in WEIGHTS]
+    fits = exact or [name for name in rest if str(name).lower() in WEIGHTS]
     if len(fits) > 1:
         raise ValueError(f"the weights could be in {_listed(fits)}; choose one, as in weight='w'")
     return fits[0] if fits else None

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.graph.edge_line import HEADERS
-from sepool.graph.edge_list import rank_ids
 from sepool.graph.edges import Edges, as_weights, one_of_weights
+from sepool.graph.formats.edge_line import HEADERS
+from sepool.graph.formats.ids import rank_ids
 
 _ROW = "(u, v) or (u, v, weight)"
 _ROWS = (tuple, list, np.ndarray)
@@ -26,7 +26,7 @@ def named_edges(
     whole = all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names)
     if not (names and whole):
         return Edges(u, v, w, len(names), names=tuple(names))
-    rank, ids = rank_ids(np.array(names, np.int64))
+    (rank,), _, ids = rank_ids(np.array(names, np.int64))
     return Edges(rank[u], rank[v], w, len(names), names=ids)
 
 

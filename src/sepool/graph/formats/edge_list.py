@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import threading
 import warnings
-import zlib
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sepool.files.atomic import StrPath
-from sepool.graph.edge_line import is_whole, parse_line, refuse_format, refuse_header
-from sepool.graph.edges import Edges, Names
+from sepool.graph.edges import Edges
+from sepool.graph.formats.edge_line import is_whole, parse_line, refuse_format, refuse_header
+from sepool.graph.formats.ids import name_nodes, rank_ids
+from sepool.graph.formats.opening import open_stream
 
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
+_STARTS = np.zeros(256, np.bool_)  # bytes before a field
+_STARTS[: ord(" ") + 1] = True
+_STARTS[[ord(sign) for sign in ',;"']] = True
 
 
 def read_edge_list(path: StrPath) -> Edges:
@@ -51,48 +52,56 @@ def read_edge_list(path: StrPath) -> Edges:
         ('ann', 'bob', 'cleo')
     """
     edges = _read_numbers(path) if os.path.isfile(path) else None  # a pipe is read only once
-    return edges or _read_lines(path)
+    if edges is not None:
+        return edges
+    with open_stream(path) as file:
+        return read_lines(path, file)
 
 
 def _read_numbers(path: StrPath) -> Edges | None:
     """Read whole-number ids below a header of comments with NumPy; return None for other files."""
-    with _open(path) as file:
+    with open_stream(path) as file:
         head = file.readline()
         if head.startswith(b"%%"):
             return None  # of another format, perhaps
         while head and (not head.strip() or head.lstrip()[:1] in b"#%"):
             head = file.readline()
         comma = "," if b"," in head else None
-        columns = len(head.decode("latin1").split(comma))
-        if columns not in (2, 3) or _is_padded(head):
+        columns = len(head.decode("latin1").split(comma))  # beyond ASCII it does not count
+        if columns not in (2, 3) or _is_odd(head):
             return None
         dtype = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
             with _whole_numbers_only():
-                lines = chain([head], _unpadded(file))
+                lines = chain([head], _plain_lines(file))
                 table = np.loadtxt(lines, dtype, comments=None, delimiter=comma, ndmin=1)
         except ValueError:
-            return None  # `_read_lines` finds the line
+            return None  # `read_lines` finds the line
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None
     if w is not None and not (np.isfinite(w) & (w >= 0)).all():
         return None
-    rank, names = rank_ids(np.concatenate([table["u"], table["v"]]))
-    return Edges(rank[: len(table)], rank[len(table) :], w, int(rank.max()) + 1, names=names)
+    (u, v), n, names = rank_ids(*(np.ascontiguousarray(table[end]) for end in "uv"))
+    return Edges(u, v, w, n, names=names)
 
 
-def _unpadded(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file; fail on numbers with leading zeros or plus signs."""
+def _plain_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file; fail on leading zeros or plus signs, and beyond ASCII."""
     lines = iter(file)
     while block := list(islice(lines, 10_000)):
-        if _is_padded(b"".join(block)):
-            raise ValueError("numbers that may be names")
+        if _is_odd(b"".join(block)):
+            raise ValueError("numbers that may be names, or signs that NumPy may take for blanks")
         yield from block
 
 
-def _is_padded(text: bytes) -> bool:
+def _is_odd(text: bytes) -> bool:
+    """Return True for signs beyond ASCII: as Latin-1, NumPy takes 0x85 and 0xA0 for blanks."""
+    return not text.isascii() or is_padded(text)
+
+
+def is_padded(text: bytes) -> bool:
     """Return True if a number begins with a plus, or with a zero or minus zero before a digit."""
     signs = np.frombuffer(b"\n" + text.replace(b"-0", b"00") + b"\n", np.uint8)
-    starts = (signs[:-2] <= ord(" ")) | (signs[:-2] == ord(","))
+    starts = _STARTS[signs[:-2]]
     digits = (signs[2:] >= ord("0")) & (signs[2:] <= ord("9"))
     return bool((starts & ((signs[1:-1] == ord("+")) | (signs[1:-1] == ord("0")) & digits)).any())
 
@@ -111,25 +120,24 @@ def _whole_numbers_only() -> Iterator[None]:
         yield
 
 
-def _read_lines(path: StrPath) -> Edges:
-    """Read any file line by line: names, single nodes, and errors with their line."""
+def read_lines(path: StrPath, file: Iterable[bytes]) -> Edges:
+    """Read any edge list line by line: names, single nodes, and errors with their line."""
     index: dict[str, int] = {}
     head = 0  # number of the first line with nodes
     ends, weights = array("q"), array("d")
-    with _open(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                if number == 1:
-                    refuse_format(line)
-                nodes, weight = parse_line(line, first=not index)
-            except ValueError as error:
-                raise ValueError(f"{path}:{number}: {error}") from None
-            ids = [index.setdefault(node, len(index)) for node in nodes]
-            if len(ids) == 2:
-                ends.extend(ids)
-                weights.append(weight)
-            if nodes and not head:
-                head = number
+    for number, line in enumerate(file, 1):
+        try:
+            if number == 1:
+                refuse_format(line)
+            nodes, weight = parse_line(line, first=not index)
+        except ValueError as error:
+            raise ValueError(f"{path}:{number}: {error}") from None
+        ids = [index.setdefault(node, len(index)) for node in nodes]
+        if len(ids) == 2:
+            ends.extend(ids)
+            weights.append(weight)
+        if nodes and not head:
+            head = number
     if not index:
         raise ValueError(f"{path}: no edges in this file; expected lines 'u v' or 'u v weight'")
     pairs = np.array(ends, np.int64).reshape(-1, 2)
@@ -140,32 +148,5 @@ def _read_lines(path: StrPath) -> Edges:
             refuse_header(words[:2], certain=True)
         except ValueError as error:
             raise ValueError(f"{path}:{head}: {error}") from None
-    names: Names | None = words
-    if all(map(is_whole, words)):
-        rank, names = rank_ids(np.array([int(word) for word in words]))
-        pairs = rank[pairs]
-    return Edges(pairs[:, 0], pairs[:, 1], np.array(weights), len(words), names=names)
-
-
-def rank_ids(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Names | None]:
-    """Return the rank of every id and the ids in order, None in place of 0, 1, 2, ..."""
-    if ids.min() >= 0 and ids.max() <= 4 * len(ids):  # dense: a table is faster than sorting
-        occurs = np.zeros(int(ids.max()) + 1, np.bool_)
-        occurs[ids] = True
-        values = np.flatnonzero(occurs)
-        rank = (np.cumsum(occurs) - 1)[ids]
-    else:
-        values, rank = np.unique(ids, return_inverse=True)
-    plain = values[0] == 0 and values[-1] == len(values) - 1
-    return rank, None if plain else tuple(values.tolist())
-
-
-@contextmanager
-def _open(path: StrPath) -> Iterator[io.BufferedReader | gzip.GzipFile]:
-    # Standard input is opened by its number, and stays open.
-    with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
-        try:
-            is_gzip = file.peek(2)[:2] == b"\x1f\x8b"
-            yield gzip.GzipFile(fileobj=file) if is_gzip else file
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{path}: truncated or damaged gzip file ({error})") from None
+    u, v, names = name_nodes(words, pairs[:, 0], pairs[:, 1])
+    return Edges(u, v, np.array(weights), len(words), names=names)

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 # A whole number as programs write it: 007 and +7 are names.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # Every pattern below takes time linear in the line: a digit belongs to one of its parts alone.
-_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_ONE_NUMBER = re.compile(_NUMBER)
-_NUMBERS = re.compile(rf"{_NUMBER}(?:\s+{_NUMBER})*")
-_JOINED = re.compile(rf"{_NUMBER}(?:[\s;|]+{_NUMBER})+")
+_DIGITS = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NUMBER = re.compile(_DIGITS)
+_NUMBERS = re.compile(rf"{_DIGITS}(?:\s+{_DIGITS})*")
+_JOINED = re.compile(rf"{_DIGITS}(?:[\s;|]+{_DIGITS})+")
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 HEADERS = (
     *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
     *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
 )
-WEIGHTS = (("weight",), ("weights",), ("w",), ("value",), ("count",))
+WEIGHTS = ("weight", "weights", "w", "value", "count")
 # The beginning of files in other formats, in lower case.
 _FORMATS = {
-    "a Matrix Market file; read it with scipy.io.mmread": rb"%%matrixmarket",
-    "a GML file; read it with networkx.read_gml": rb'graph\s*(\[|$)|creator\s+"',
-    "a Pajek file; read it with networkx.read_pajek": rb"\*(network|vertices)\b",
-    "XML; read GraphML and GEXF with networkx": rb"<(\?xml|graphml|gexf|!doctype)\b",
+    "a Matrix Market file; choose the format mtx": rb"%%matrixmarket",
+    "a GML file; choose the format gml": rb'graph\s*(\[|$)|creator\s+"',
+    "a Pajek file; choose the format pajek": rb"\*(network|vertices)\b",
+    "XML; choose the format graphml or gexf": rb"<(\?xml|graphml|gexf|!doctype)\b",
     "a DOT file; networkx reads it with pydot": rb"(strict\s+)?(di)?graph\b.*\{",
     "JSON; pass the graph itself": rb'[\[{]\s*($|["\[{])',
     "a list of Python tuples; pass the list itself": (
@@ -58,7 +58,7 @@ def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
             only customary column names count.
     """
     words = tuple(field.lower() for field in fields)
-    if words[:2] in HEADERS or words[2:] in WEIGHTS:
+    if words[:2] in HEADERS or (len(words) == 3 and words[2] in WEIGHTS):
         certain = True
     elif certain:
         certain = not any(map(_NUMBERS.fullmatch, words))
@@ -84,7 +84,9 @@ def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
     if first:
         refuse_header(fields)
     if len(fields) > 3 or "" in fields:
-        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:_SHOWN]!r}")
+        many = len(fields) == len(text.split()) > 3
+        hint = "; for an adjacency list choose the format adjlist" if many else ""
+        raise ValueError(f"expected 'u v' or 'u v weight', got {text[:_SHOWN]!r}{hint}")
     if '"' not in text and _has_other_separators(fields, first):
         raise ValueError(
             f"expected blanks, tabs or commas between fields, and points in numbers, got "
@@ -124,7 +126,7 @@ def _tabs_separate(text: str) -> bool:
     if len(fields) == 1 or _NUMBERS.fullmatch(text):
         return False
     words = text.split()
-    if len(fields) == 2 and len(words) == 3 and '"' not in text and _ONE_NUMBER.fullmatch(words[2]):
+    if len(fields) == 2 and len(words) == 3 and '"' not in text and NUMBER.fullmatch(words[2]):
         raise ValueError(
             f"tabs and blanks both separate, so {text[:_SHOWN]!r} could be an edge with a weight "
             "or one of names with blanks; use tabs alone, or quotation marks around names"
@@ -140,7 +142,7 @@ def _has_other_separators(fields: list[str], first: bool) -> bool:
 
 def _weight(text: str, first: bool) -> float:
     # float() alone takes 1_000 and digits of other scripts, too.
-    weight = float(text) if _ONE_NUMBER.fullmatch(text) else math.nan
+    weight = float(text) if NUMBER.fullmatch(text) else math.nan
     if not 0 <= weight < math.inf:
         hint = "; if the line names columns, begin it with #" if first and weight != weight else ""
         raise ValueError(

@@ -6,9 +6,10 @@ import contextlib
 import time
 
 import pytest
-from tests.graph.test_edge_list import rows
+from tests.graph.formats.test_edge_list import rows
 
-from sepool.graph.edge_list import read_edge_list
+from sepool.graph.formats.edge_list import read_edge_list
+from sepool.graph.graph import as_graph
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_read_edge_list_other_separators_are_refused(write, line):
     ("text", "message"),
     [
         ("%%MatrixMarket matrix coordinate real general\n3 5 3\n1 2 1\n", "a Matrix Market file"),
-        ("graph [\n  node [\n    id 0\n", "a GML file; read it with networkx.read_gml"),
+        ("graph [\n  node [\n    id 0\n", "a GML file; choose the format gml"),
         ('Creator "networkx"\ngraph [\n', "a GML file"),
         ("*Vertices 3\n1 a\n", "a Pajek file"),
         ('<?xml version="1.0"?>\n<graphml>\n', "XML"),
@@ -106,11 +107,19 @@ def test_read_edge_list_leading_zeros_and_signs_make_names(write, text, names):
         "0 1 " + "9" * 16_000,
         "9" * 16_000,
         "[1" + ",1" * 16_000 + "],[1",
+        "1." * 16_000,
+        "1e" + "9" * 16_000 + "x",
+        "1" + " ;" * 16_000 + "x",
+        '"a' * 16_000,
+        "graph " + "{" * 16_000 + "x",
     ],
-    ids=["digits", "semicolons", "blanks", "weight", "id", "lists"],
+    ids=[
+        *("digits", "semicolons", "blanks", "weight", "id", "lists"),
+        *("points", "exponent", "separators", "quotes", "braces"),
+    ],
 )
 def test_read_edge_list_long_lines_take_linear_time(write, line):
     before = time.process_time()
     with contextlib.suppress(ValueError):
-        read_edge_list(write(f"{line}\n"))
+        as_graph(write(f"{line}\n"))
     assert time.process_time() - before < 1

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sepool.graph.edge_list import read_edge_list
 from sepool.graph.edges import Edges
+from sepool.graph.formats.edge_list import read_edge_list
 
 
 def rows(edges: Edges) -> list[tuple[int, int, float]]:
@@ -120,6 +120,20 @@ def test_read_edge_list_both_readers_agree(tmp_path_factory, pairs, weight, sepa
     assert (rows(fast), fast.num_nodes, fast.names) == (rows(slow), slow.num_nodes, slow.names)
 
 
+@pytest.mark.parametrize("sign", [b"\xa0", b"\x85"])
+@pytest.mark.parametrize("end", ["", "# a comment below edges is for the reader of lines\n"])
+def test_read_edge_list_blanks_of_latin1_are_no_utf8_in_both_readers(write, sign, end):
+    with pytest.raises(ValueError, match=r":2: this is no text in UTF-8"):
+        read_edge_list(write(b"0 1\n1" + sign + b"2\n" + end.encode()))
+    with pytest.raises(ValueError, match=r":1: this is no text in UTF-8"):
+        read_edge_list(write(b"1" + sign + b"2\n0 1\n" + end.encode()))
+
+
+@pytest.mark.parametrize("end", ["", "# a comment below edges is for the reader of lines\n"])
+def test_read_edge_list_no_break_spaces_are_blanks_in_both_readers(write, end):
+    assert rows(read_edge_list(write(f"0 1\n1\u00a02\n{end}"))) == [(0, 1, 1), (1, 2, 1)]
+
+
 @pytest.mark.parametrize("single", ["", "5\n"])
 def test_read_edge_list_ids_of_64_bits_are_numbers(write, single):
     """A single node makes the file one for the reader of lines."""
@@ -224,7 +238,7 @@ def test_read_edge_list_first_weight_that_is_a_word_is_refused(write):
 def test_read_edge_list_reads_standard_input(zipped, tmp_path):
     lines, path = b"a b\nb c 2\n", tmp_path / "graph"
     path.write_bytes(gzip.compress(lines) if zipped else lines)
-    script = "from sepool.graph.edge_list import read_edge_list; print(read_edge_list('-').names)"
+    script = "import sepool; print(sepool.as_graph('-').names)"
     with open(path, "rb") as file:
         run = subprocess.run([sys.executable, "-c", script], stdin=file, capture_output=True)
     assert run.stdout.decode().strip() == "('a', 'b', 'c')", run.stderr

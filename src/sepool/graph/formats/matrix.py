@@ -1,0 +1,56 @@
+"""Sparse adjacency matrices: Matrix Market files, and those of scipy.sparse.save_npz."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from typing import Any
+
+from sepool.extras import needs
+from sepool.graph.edges import Edges, refuse_directed
+from sepool.graph.formats.columns import FileOptions
+from sepool.graph.formats.opening import GraphFile
+from sepool.graph.objects.scipy import from_scipy
+
+_DAMAGED = (  # the errors of libraries on damaged archives
+    *(LookupError, EOFError, OSError, ValueError, TypeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+
+
+def read_mtx(file: GraphFile, options: FileOptions) -> Edges:
+    """Read a Matrix Market file."""
+    with needs("io", f"reading {file.path}"):
+        import scipy.io
+        import scipy.sparse
+    words = file.head[:200].split(b"\n", 1)[0].decode("latin1").split()
+    with file.on_disk() as path:  # of a damaged stream SciPy may abort the process
+        matrix = scipy.sparse.coo_array(scipy.io.mmread(path))
+    return _edges(file, matrix, options, " ".join(["Matrix Market", *words[3:5]]))
+
+
+def read_npz(file: GraphFile, options: FileOptions) -> Edges:
+    """Read a sparse matrix of SciPy."""
+    with needs("io", f"reading {file.path}"):
+        import scipy.sparse
+    try:
+        matrix = scipy.sparse.load_npz(file.seekable())
+    except _DAMAGED as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"this is no whole file of scipy.sparse.save_npz ({reason})") from None
+    return _edges(file, matrix, options, "sparse matrix")
+
+
+def _edges(file: GraphFile, matrix: Any, options: FileOptions, name: str) -> Edges:
+    """Return the edges of a symmetric matrix, or of another one as arcs."""
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"an adjacency matrix is square, got shape {matrix.shape}")
+    directed = bool((matrix != matrix.T).nnz)
+    refuse_directed(directed, options.symmetrise, f"{name}, not symmetric")
+    edges = from_scipy(matrix, options.weight, symmetrise=directed)
+    unit = edges.w is None or bool((edges.w == 1).all())
+    file.note(
+        f"{name}; {'directed' if directed else 'undirected'}; "
+        f"{'no weights' if unit or options.weight is None else 'values are weights'}"
+    )
+    return edges._replace(directed=directed)

@@ -1,0 +1,163 @@
+"""CSV, TSV and other tables in text files, through pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from sepool.extras import needs
+from sepool.graph.edges import WEIGHT, Edges
+from sepool.graph.formats.columns import Choice, FileOptions, choose_columns
+from sepool.graph.formats.dialect import SEPARATORS, Dialect, sniff
+from sepool.graph.formats.edge_line import NUMBER, is_whole
+from sepool.graph.formats.edge_list import is_padded, read_edge_list, read_lines
+from sepool.graph.formats.ids import BadRow
+from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.parquet import edges_of_columns
+
+_SHOWN = 80  # characters of a value in an error
+_BLOCK = 1 << 22  # bytes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Layout of a table: the choice of its columns, their number, and the rows above.
+
+    ``whole`` is True if the first ids are whole numbers; the others probably are, too.
+    """
+
+    separator: str
+    skip: int
+    width: int
+    choice: Choice
+    whole: bool
+
+
+def read_separated(file: GraphFile, options: FileOptions) -> Edges:
+    """Read a table; one without header that is an edge list is read as such."""
+    dialect = sniff(file.head)
+    if not dialect.rows:
+        raise ValueError("no edges in this file; expected a table with a row an edge")
+    header = dialect.header
+    if options.columns is not None and not all(name.isdecimal() for name in options.columns):
+        header = dialect.rows[0]
+    separated = f"{SEPARATORS[dialect.separator]}-separated, {'' if header else 'no '}header"
+    if header is None and _is_edge_list(dialect, options):
+        ends = "two ends and a weight" if dialect.width == 3 else "two ends"
+        file.note(f"{separated}; columns are {ends}")
+        return read_edge_list(file.path) if file.plain else read_lines(file.path, file.stream)
+    names = header or [str(number) for number in range(1, dialect.width + 1)]
+    choice = choose_columns(names, options, header=header is not None)
+    skip = dialect.skip + (header is not None)
+    first = dialect.rows[header is not None :]
+    cells = {cell for row in first for i, cell in enumerate(row) if i in (choice.u, choice.v)}
+    whole = all(map(is_whole, cells))
+    layout = Layout(dialect.separator, skip, dialect.width, choice, whole)
+    with needs("io", f"reading {file.path}"):
+        edges, decimal = _read(file, layout)
+    commas = "; decimal commas" if decimal == "," else ""
+    file.note(f"{separated}; {choice.note}{commas}")
+    return edges
+
+
+def _is_edge_list(dialect: Dialect, options: FileOptions) -> bool:
+    plain = options.columns is None and options.weight in (None, WEIGHT)
+    return plain and dialect.separator != ";" and dialect.width <= 3
+
+
+def _read(file: GraphFile, layout: Layout) -> tuple[Edges, str]:
+    """Return the edges and the decimal sign, a comma only where a semicolon separates."""
+    import pyarrow as pa
+
+    stream = file.seekable()
+    content = file.path if file.plain else stream
+    attempts = [(".", False)]
+    if layout.separator == ";" and layout.choice.w is not None:
+        attempts.append((",", False))
+    if layout.whole and not _has_padded(stream):
+        attempts.insert(0, (".", True))
+    for decimal, whole in attempts:
+        try:
+            stream.seek(0)
+            table = _read_arrow(content, layout, decimal, whole)
+            columns = [table.column(i) for i in range(table.num_columns)]
+            return edges_of_columns(*columns), decimal
+        except pa.ArrowInvalid as error:
+            last = error
+        except BadRow as error:
+            rows = _rows(stream, layout)
+            line = next(line for i, (line, _) in enumerate(rows) if i == error.row)
+            raise BadLine(line, str(error)) from None
+    _refuse_line(stream, layout, attempts[-1][0])
+    raise ValueError(str(last).splitlines()[0])
+
+
+def _has_padded(stream: BinaryIO) -> bool:
+    """Return True if a number in the file may be a name, such as 007."""
+    stream.seek(0)
+    while block := stream.read(_BLOCK):
+        if is_padded(block + stream.readline()):
+            return True
+    return False
+
+
+def _read_arrow(file: Any, layout: Layout, decimal: str, whole: bool) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    choice = layout.choice
+    id_type = pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
+    types = {str(choice.u): id_type, str(choice.v): id_type}
+    if choice.w is not None:
+        types[str(choice.w)] = pa.float64()
+    names = [str(i) for i in range(layout.width)]
+    return arrow_csv.read_csv(
+        file,
+        arrow_csv.ReadOptions(skip_rows=layout.skip, column_names=names),
+        arrow_csv.ParseOptions(delimiter=layout.separator),
+        arrow_csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[""],
+            decimal_point=decimal,
+        ),
+    )
+
+
+def _refuse_line(stream: BinaryIO, layout: Layout, decimal: str) -> None:
+    """Fail on the first row with another number of fields, or a weight that is no number."""
+    for line, row in _rows(stream, layout):
+        if len(row) != layout.width:
+            shown = layout.separator.join(row)[:_SHOWN]
+            raise BadLine(line, f"expected {layout.width} fields, got {len(row)}: {shown!r}")
+        if layout.choice.w is not None:
+            text = row[layout.choice.w]
+            number = text.strip().replace(",", ".") if decimal == "," else text.strip()
+            if not NUMBER.fullmatch(number) or not 0 <= float(number) < math.inf:
+                raise BadLine(
+                    line,
+                    f"a weight must be a finite number and not negative, got {text[:_SHOWN]!r}; "
+                    "mend it, or choose other columns",
+                )
+
+
+def _rows(stream: BinaryIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table with the numbers of their lines."""
+
+    def lines() -> Iterator[str]:
+        stream.seek(0)
+        for number, line in enumerate(stream, 1):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError:
+                raise BadLine(number, "this is no text in UTF-8; save the file in UTF-8") from None
+            if number > layout.skip:
+                yield text
+
+    reader = csv.reader(lines(), delimiter=layout.separator)
+    for row in reader:
+        if row:
+            yield layout.skip + reader.line_num, row
