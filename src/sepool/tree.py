@@ -238,7 +238,7 @@ class CodingTree:
             >>> tree = sepool.coding_tree([*cliques, (0, 9), (9, 18)])
             >>> print(tree.significance())
             level  splits  significant  bits beyond chance
-                1       1            1    0.6007 +- 0.0293
+                1       1            1    0.6854 +- 0.0214
         """
         from sepool.depth.significance import significance
 

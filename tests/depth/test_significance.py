@@ -80,3 +80,25 @@ def test_significance_of_a_level_that_is_not_split_is_refused():
     tree = sepool.coding_tree([(0, 1), (1, 2), (2, 0)])
     with pytest.raises(ValueError, match="no cluster is split into clusters of level 5"):
         tree.significance().of_level(5)
+
+
+def test_split_above_a_level_of_single_children_saves_the_same_bits():
+    graph = nx.planted_partition_graph(5, 30, 0.5, 0.02, seed=1)
+    labels = np.repeat(np.arange(5), 30)
+    flat = sepool.CodingTree.from_levels(graph, labels).significance(trials=5)
+    filled = sepool.CodingTree.from_levels(graph, [labels, labels]).significance(trials=5)
+    np.testing.assert_allclose(filled.bits, flat.bits)
+    assert filled.level.tolist() == [3]
+    assert filled.significant.all()
+
+
+def test_split_into_few_clusters_is_compared_with_as_few():
+    result = sepool.coding_tree(nx.les_miserables_graph()).significance()
+    assert result.significant.all()
+    p_values = []
+    for seed in range(12):
+        graph = nx.gnm_random_graph(100, 300, seed=seed)
+        components = nx.number_connected_components(graph)
+        tree = sepool.coding_tree(graph, height=2, num_clusters=components + 3)
+        p_values += tree.significance(trials=10).p_value.tolist()
+    assert 0.2 < np.mean(p_values) < 0.9

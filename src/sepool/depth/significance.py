@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.depth.code_length import Edges
-from sepool.depth.null import gains_of_batch
+from sepool.depth.count import with_num_clusters
+from sepool.depth.pick import connected_components
 from sepool.depth.rewire import rewired
 from sepool.depth.student import discoveries, p_values
 from sepool.graph.batch import GraphBatch
 from sepool.graph.edges import sorted_rows
 from sepool.graph.graph import Graph
 from sepool.levels import check_graph
-from sepool.segments import Floats, Ints, pointers
+from sepool.segments import Floats, Ints, pointers, renumbered
 from sepool.tree import CodingTree
+from sepool.tree_batch import build_batch
+
+LARGE = 20_000  # edges
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Significance:
         level: level of the cluster, the root's for the whole graph.
         cluster: its number on the level.
         bits: saved by its split into clusters of the next lower level, of the entropy of the graph.
-        chance: saved in rewired graphs, on average.
+        chance: saved by as many clusters, or fewer, in rewired graphs, on average.
         error: standard error of ``bits - chance``, from the rewired graphs.
         p_value: probability of such bits by chance.
         significant: splits accepted at a false discovery rate of 5 %.
@@ -99,10 +103,11 @@ def _of_level(
     options: dict[str, Any],
 ) -> tuple[Any, ...]:
     """Return the columns for the splits into clusters of one level."""
-    labels = [tree.labels(i).astype(np.int64) for i in (level - 1, level, level + 1)]
-    fine, middle, coarse = labels
+    middle, coarse = (tree.labels(i).astype(np.int64) for i in (level, level + 1))
+    fine = _parts(tree, level)
     children = np.bincount(tree.assignment(level + 1), minlength=tree.num_clusters(level + 1))
     tested = np.flatnonzero(children > 1)
+    most = children[tested]
     played = edges.within(coarse, fine)
     played = played.where((children > 1)[coarse[played.u]])
     volume, total = tree.volumes(level), tree.volume[-1]
@@ -115,7 +120,7 @@ def _of_level(
     chance = (
         np.array(
             [
-                _gains(rewired(played, coarse, fine, rng), fine, coarse, tested, options)
+                _gains(rewired(played, coarse, fine, rng), fine, coarse, tested, most, options)
                 for _ in range(trials)
             ]
         )
@@ -132,8 +137,29 @@ def _of_level(
     )
 
 
-def _gains(edges: Edges, fine: Ints, coarse: Ints, tested: Ints, options: dict[str, Any]) -> Floats:
-    """Return the bits that the best flat clusters of ``fine`` save in every tested cluster."""
+def _parts(tree: CodingTree, level: int) -> Ints:
+    """Return the parts that clusters of a level consist of, numbered, for every node.
+
+    These are the clusters of the next lower level, or of the first below with several in the
+    cluster: branches of unequal depth have levels of single children.
+    """
+    cluster = tree.labels(level).astype(np.int64)
+    parts = tree.labels(level - 1).astype(np.int64)
+    for below in range(level - 2, -1, -1):
+        owner = np.zeros(int(parts.max()) + 1, np.int64)
+        owner[parts] = cluster
+        whole = np.bincount(owner, minlength=int(cluster.max()) + 1) == 1
+        if not whole.any():
+            break
+        finer = np.where(whole[cluster], 2 * tree.labels(below).astype(np.int64), 2 * parts + 1)
+        parts = renumbered(finer)
+    return parts
+
+
+def _gains(
+    edges: Edges, fine: Ints, coarse: Ints, tested: Ints, most: Ints, options: dict[str, Any]
+) -> Floats:
+    """Return the bits that flat clusters of ``fine``, ``most`` at most, save in tested clusters."""
     count = int(fine.max()) + 1
     up = np.zeros(count, np.int64)
     up[fine] = coarse
@@ -151,4 +177,20 @@ def _gains(edges: Edges, fine: Ints, coarse: Ints, tested: Ints, options: dict[s
     u, v, w = u[order], v[order], w[order]
     ends = pointers(np.bincount(up[u], minlength=len(up))[tested])
     rows = sorted_rows(nodes, ends, number[u], number[v], w, False, True)
-    return gains_of_batch(GraphBatch(nodes, *rows), options)
+    return _gains_of_few(GraphBatch(nodes, *rows), most, {**options, "progress": None})
+
+
+def _gains_of_few(batch: GraphBatch, most: Ints, options: dict[str, Any]) -> Floats:
+    """Return the bits that at most so many clusters save in each graph of a batch.
+
+    A division into few clusters saves fewer bits than one into the best number, whatever it
+    divides. In graphs of more edges than `LARGE` the best number counts, which is stricter.
+    """
+    flat, trees = (build_batch(batch, {**options, "height": height}) for height in (1, 2))
+    entropy = trees.entropy.copy()
+    for i, limit in enumerate(most.tolist()):
+        graph = batch[i]
+        if trees[i].num_clusters(1) > limit and graph.num_edges <= LARGE:
+            limit = max(limit, int(connected_components(graph).max()) + 1)
+            entropy[i] = with_num_clusters(graph, trees[i], limit, 2, options).entropy
+    return flat.entropy - entropy
