@@ -47,6 +47,14 @@ GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, c
     return union_view(In<std::int64_t>(node_ptr, 1, shape, nb::handle()), indptr, indices, weights, loops).part(0, node_ptr[1]);
 }
 
+void add_colours(GraphView& view, std::size_t nodes, std::size_t arcs, const std::optional<In<Weight>>& colours,
+                 const std::optional<In<Weight>>& arc_colours) {
+    if (colours && colours->shape(0) != nodes) fail("colours must have an entry for every node");
+    if (arc_colours && arc_colours->shape(0) != arcs) fail("arc_colours must have indptr[-1] entries");
+    if (colours) view.colours = colours->data();
+    if (arc_colours) view.arc_colours = arc_colours->data();
+}
+
 void check_height(int height) {
     if (height < 1 || height > kMaxHeight)
         fail("height must be between 1 and " + std::to_string(kMaxHeight) + ", got " + std::to_string(height));

@@ -46,6 +46,9 @@ GraphView union_view(const In<std::int64_t>& node_ptr, const In<std::int64_t>& i
                      const std::optional<In<Weight>>& weights, const std::optional<In<Weight>>& loops);
 GraphView single_view(const In<std::int64_t>& indptr, const In<Node>& indices, const std::optional<In<Weight>>& weights,
                       const std::optional<In<Weight>>& loops);
+// Adds colours to the view of a union, checked.
+void add_colours(GraphView& view, std::size_t nodes, std::size_t arcs, const std::optional<In<Weight>>& colours,
+                 const std::optional<In<Weight>>& arc_colours);
 void check_height(int height);
 
 // Adds the functions of stages.cpp to the module.

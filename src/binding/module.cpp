@@ -150,8 +150,9 @@ nb::tuple give_levels(Levels&& levels, std::int64_t num_graphs, int height) {
 
 nb::tuple trees(In<std::int64_t> node_ptr, In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights,
                 std::optional<In<Weight>> loops, int height, const std::string& method, std::uint64_t seed, int num_threads,
-                nb::object progress) {
-    const GraphView view = union_view(node_ptr, indptr, indices, weights, loops);
+                nb::object progress, std::optional<In<Weight>> colours, std::optional<In<Weight>> arc_colours) {
+    GraphView view = union_view(node_ptr, indptr, indices, weights, loops);
+    add_colours(view, indptr.shape(0) - 1, indices.shape(0), colours, arc_colours);
     const auto num_graphs = static_cast<std::int64_t>(node_ptr.shape(0)) - 1;
     check_height(height);
     Options options;
@@ -260,7 +261,7 @@ NB_MODULE(_core, m) {
     define_csr(&csr<std::int32_t>);
     m.def("trees", &trees, nb::arg("node_ptr"), nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
           nb::kw_only(), nb::arg("height"), nb::arg("method"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
-          "Coding trees of one or more graphs.");
+          nb::arg("colours") = nb::none(), nb::arg("arc_colours") = nb::none(), "Coding trees of one or more graphs.");
     m.def("refine", &refine, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(), nb::arg("counts"),
           nb::arg("parent"), nb::kw_only(), nb::arg("active").none(), nb::arg("held").none(), nb::arg("unions"), nb::arg("seed"),
           nb::arg("num_threads"), nb::arg("progress").none(), "The coding tree of one graph, from given levels.");

@@ -101,11 +101,14 @@ Out<double> log2_of_volumes(In<Weight> volumes) {
     return give(std::move(logs));
 }
 
-Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops) {
+Out<Node> canonical_order(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
+                          std::optional<In<Weight>> colours, std::optional<In<Weight>> arc_colours) {
     Canonical canonical;
     const Control control;
     Team team(1);
-    std::vector<Node> order = canonical.order(single_view(indptr, indices, weights, loops), team, control);
+    GraphView view = single_view(indptr, indices, weights, loops);
+    add_colours(view, indptr.shape(0) - 1, indices.shape(0), colours, arc_colours);
+    std::vector<Node> order = canonical.order(view, team, control);
     return give(std::move(order));
 }
 
@@ -123,7 +126,7 @@ void define_stages(nb::module_& m) {
     m.def("compress", &compress, nb::arg("num_leaves"), nb::arg("parent"), nb::arg("volume"), nb::arg("cut"), nb::arg("height"),
           nb::arg("optimal"), "Stage 2 alone: 1 for every inner node that stays.");
     m.def("canonical_order", &canonical_order, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
-          "The nodes in canonical order.");
+          nb::arg("colours") = nb::none(), nb::arg("arc_colours") = nb::none(), "The nodes in canonical order.");
     m.def("log2", &log2_of_volumes, nb::arg("volumes"), "Logarithms of volumes by the core's own operations; 0 for 0.");
 }
 

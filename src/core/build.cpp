@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -13,8 +14,12 @@ namespace {
 
 constexpr Edge kSharedArcs = 50'000;  // a smaller graph is processed by one thread
 
-// A graph whose loops are all 0, or whose weights are all 1, is treated alike in any batch.
+bool all_equal(const Weight* first, const Weight* last) { return std::adjacent_find(first, last, std::not_equal_to<>()) == last; }
+
+// A graph whose loops are all 0, whose weights are all 1 or whose colours are all the same is treated alike in any batch.
 GraphView forget_trivial(GraphView g) {
+    if (g.colours && all_equal(g.colours, g.colours + g.num_nodes)) g.colours = nullptr;
+    if (g.arc_colours && all_equal(g.arc_colours + g.indptr[0], g.arc_colours + g.indptr[g.num_nodes])) g.arc_colours = nullptr;
     if (g.weights && std::all_of(g.weights + g.indptr[0], g.weights + g.indptr[g.num_nodes], [](Weight w) { return w == 1; }))
         g.weights = nullptr;
     if (g.loops && std::all_of(g.loops, g.loops + g.num_nodes, [](Weight w) { return w == 0; })) g.loops = nullptr;

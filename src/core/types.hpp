@@ -24,6 +24,9 @@ struct GraphView {
     const Node* indices = nullptr;
     const Weight* weights = nullptr;  // null: every edge weighs 1
     const Weight* loops = nullptr;    // null: no loops; what loops add to each node's volume
+    // Null: none. Colours of nodes and arcs order the nodes that the structure leaves interchangeable, and act on nothing else.
+    const Weight* colours = nullptr;
+    const Weight* arc_colours = nullptr;
 
     Edge num_arcs() const { return indptr[num_nodes] - indptr[0]; }
     GraphView part(Edge first, Edge last) const {  // one graph of a batch, by its nodes
@@ -31,8 +34,10 @@ struct GraphView {
         g.num_nodes = static_cast<Node>(last - first);
         g.indptr += first;
         if (g.loops) g.loops += first;
+        if (g.colours) g.colours += first;
         return g;
     }
+    bool is_coloured() const { return colours || arc_colours; }
     Weight weight(Edge e) const { return weights ? weights[e] : 1; }
     Weight loop(Node u) const { return loops ? loops[u] : 0; }
     Weight degree(Node u) const {  // weight of the edges at u, loops left out

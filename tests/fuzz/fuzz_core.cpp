@@ -142,6 +142,22 @@ void check_general_code(Builder& builder, const GraphView& g, const Options& opt
     require(same(out, expected), "the general code gives another tree");
 }
 
+// Trees of graphs with colours are sound, the same by the general code, and depend on the order of the colours alone.
+void check_colours(Dice& dice, Builder& builder, Canonical& canonical, const GraphView& plain, const Options& options) {
+    Colours colours = random_colours(dice, plain);
+    const GraphView g = colours.add_to(plain);
+    check_canonical(canonical, g);
+    Control control;
+    Levels out, again;
+    builder.build(g, options, out, control);
+    check_levels(out, g, options.height);
+    check_general_code(builder, g, options, out);
+    for (auto* of : {&colours.nodes, &colours.arcs})
+        for (Weight& colour : *of) colour = 3 * colour - 7;
+    builder.build(g, options, again, control);
+    require(same(out, again), "the numbers of the colours make a difference");
+}
+
 int random_height(Dice& dice) { return static_cast<int>(dice.chance(50) ? 64 : dice.between(1, 6)); }
 
 void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Canonical& canonical, const GraphView& g) {
@@ -165,6 +181,7 @@ void check_graph(Dice& dice, Builder& builder, OptimalCompressor& compressor, Ca
         const Options options{height, kMethods[i], dice.bits()};
         builder.build(g, options, out, control);
         check_general_code(builder, g, options, out);
+        check_colours(dice, builder, canonical, g, options);
         check_levels(out, g, height);
         entropy[i] = out.entropy[0];
         if (height > 1 && height < 8 && g.num_arcs() > 0) check_refiner(dice, compressor, g, out);

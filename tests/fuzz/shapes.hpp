@@ -144,6 +144,27 @@ inline Input random_input(Dice& dice) {
     return in;
 }
 
+// Colours of nodes and arcs, those of the two arcs of an edge by themselves; or none.
+struct Colours {
+    std::vector<Weight> nodes, arcs;
+
+    sepool::GraphView add_to(sepool::GraphView g) const {
+        if (!nodes.empty()) g.colours = nodes.data();
+        if (!arcs.empty()) g.arc_colours = arcs.data();
+        return g;
+    }
+};
+
+inline Colours random_colours(Dice& dice, const sepool::GraphView& g) {
+    Colours out;
+    const std::int64_t few = dice.between(1, 4), scale = dice.chance(2) ? 1 : std::int64_t{1} << 40;
+    if (!dice.chance(4))
+        for (Node u = 0; u < g.num_nodes; ++u) out.nodes.push_back(scale * dice.below(few));
+    if (dice.chance(4))
+        for (std::int64_t e = g.num_arcs(); e > 0; --e) out.arcs.push_back(scale * dice.below(few));
+    return out;
+}
+
 // A tree with any number of children a node, and cuts that no graph need have.
 inline sepool::Tree random_tree(Dice& dice) {
     sepool::Tree tree;

@@ -258,10 +258,11 @@ void Canonical::measure_components(const GraphView& graph) {
     }
 }
 
-// Nodes of large components first, then by number.
+// Nodes of large components first, then by colours, or else by number.
 bool Canonical::is_preferred(Node a, Node b) const {
     const Node size_a = component_size_[component_[a]], size_b = component_size_[component_[b]];
-    return size_a != size_b ? size_a > size_b : a < b;
+    if (size_a != size_b) return size_a > size_b;
+    return rank_.empty() ? a < b : rank_[a] < rank_[b];
 }
 
 // Makes the preferred node of a cell a cell of its own behind the others. The sorted nodes of the cell stay at hand: refinement
@@ -289,11 +290,15 @@ void Canonical::individualise(const GraphView& graph, Node begin) {
 const std::vector<Node>& Canonical::order(const GraphView& graph, Team& team, const Control& control) {
     if (small::has_order(graph)) {
         order_.resize(graph.num_nodes);
-        small::order(graph, order_.data());
+        if (!small::order(graph, nullptr, order_.data())) {
+            rank_by_colours(graph, team, control);
+            small::order(graph, rank_.data(), order_.data());
+        }
         SEPOOL_ASSERT(is_permutation(order_, graph.num_nodes));
         return order_;
     }
     reset(graph);
+    rank_.clear();
     if (graph.num_arcs() >= kLargeArcs) split_by_colours(graph, team, control);
     else split_initially(graph);
     refine(graph, control);
@@ -303,6 +308,7 @@ const std::vector<Node>& Canonical::order(const GraphView& graph, Team& team, co
             ++begin;
             continue;
         }
+        if (graph.is_coloured() && rank_.empty()) rank_by_colours(graph, team, control);  // most graphs need none
         individualise(graph, begin);
         refine(graph, control);
     }

@@ -1,6 +1,8 @@
 // Canonical order: a numbering of the nodes that does not depend on that of the input.
 #pragma once
 
+#include <memory>
+
 #include "team.hpp"
 #include "types.hpp"
 
@@ -14,6 +16,10 @@ namespace sepool {
 // length, and the lowest of these: any would do if they are interchangeable. Isomorphic graphs get isomorphic orders whenever
 // the nodes of an equitable cell and component size are interchangeable, which holds for nearly all graphs met in practice;
 // strongly regular graphs are the known exception.
+//
+// Of a graph with colours, the individualised node is the one that comes first in the canonical order of the graph with its colours
+// as loops and weights. The renumbered graph, and with it the shape of every tree, is thus the same with any colours; they
+// decide alone which of the interchangeable nodes stands where.
 class Canonical {
 public:
     // Returns the nodes in canonical order; valid until the next call. The team works on large graphs alone.
@@ -26,6 +32,7 @@ private:
     void individualise(const GraphView& graph, Node begin);
     void measure_components(const GraphView& graph);
     bool is_preferred(Node a, Node b) const;
+    void rank_by_colours(const GraphView& graph, Team& team, const Control& control);
     void refine(const GraphView& graph, const Control& control);
     void refine_by_node(const GraphView& graph, Node v);
     void refine_by_cell(const GraphView& graph, Node begin);
@@ -41,6 +48,8 @@ private:
     std::vector<Node> queue_, splitter_, touched_cells_, touched_;
     std::vector<Node> component_, component_size_;     // of a node, and of a component
     std::vector<Node> candidates_;                     // nodes of the cell at candidates_begin_, the last is next
+    std::vector<Node> rank_;                           // of a node by its colours; empty without
+    std::unique_ptr<Canonical> coloured_;              // for the ranks
     Node candidates_begin_ = -1;
     std::size_t queue_head_ = 0;
     Node cells_ = 0, touched_cell_count_ = 0;
@@ -49,7 +58,8 @@ private:
 namespace small {
 
 bool has_order(const GraphView& graph);
-void order(const GraphView& graph, Node* order);
+// False, without an order, if colours have to decide: `rank` then has to order the nodes.
+bool order(const GraphView& graph, const Node* rank, Node* order);
 
 }  // namespace small
 

@@ -1,4 +1,4 @@
-// The canonical order of at most 64 nodes without weights and loops. The same steps as in graph/canonical.cpp, but cells are
+// The canonical order of at most 64 nodes without weights. The same steps as in graph/canonical.cpp, but cells are
 // words of bits: a splitter acts on all nodes at once, and nothing is sorted.
 
 #include <algorithm>
@@ -12,8 +12,33 @@ namespace {
 
 class SmallCanonical {
 public:
-    explicit SmallCanonical(const GraphView& graph) : n_(graph.num_nodes) {
+    SmallCanonical(const GraphView& graph, const Node* rank) : n_(graph.num_nodes), rank_(rank) {
         fill_masks(graph, near_, [](Node u) { return u; });
+        if (graph.loops) split_by_loops(graph);
+        else split_by_degree(graph);
+    }
+
+    // False if nodes are interchangeable by the structure, and colours would order them.
+    bool refine_structure(bool is_coloured) {
+        refine();
+        return !open_ || !is_coloured || rank_;
+    }
+
+    void run(Node* order) {
+        while (open_) {  // individualise one node of the first open cell
+            const int begin = least(open_);
+            const Mask one = bit(preferred(cell_[begin]));
+            const int last = begin + size_of(cell_[begin]) - 1;
+            place(begin, cell_[begin] ^ one);
+            place(last, one);
+            enqueue(last);
+            refine();
+        }
+        for (Node i = 0; i < n_; ++i) order[i] = least(cell_[i]);
+    }
+
+private:
+    void split_by_degree(const GraphView& graph) {
         Mask by_degree[kMaskBits], degrees = 0;
         std::fill_n(by_degree, n_, 0);
         for (Node u = 0; u < n_; ++u) {
@@ -30,30 +55,38 @@ public:
         }
     }
 
-    void run(Node* order) {
-        refine();
-        while (open_) {  // individualise one node of the first open cell
-            const int begin = least(open_);
-            const Mask one = bit(preferred(cell_[begin]));
-            const int last = begin + size_of(cell_[begin]) - 1;
-            place(begin, cell_[begin] ^ one);
-            place(last, one);
-            enqueue(last);
-            refine();
+    // Loops and degrees as one number, as in the general code.
+    void split_by_loops(const GraphView& graph) {
+        std::uint64_t key[kMaskBits];
+        Node sorted[kMaskBits];
+        for (Node u = 0; u < n_; ++u) {
+            sorted[u] = u;
+            key[u] = (static_cast<std::uint64_t>(graph.loops[u]) << 32) + static_cast<std::uint64_t>(graph.degree(u));
         }
-        for (Node i = 0; i < n_; ++i) order[i] = least(cell_[i]);
+        std::sort(sorted, sorted + n_, [&](Node a, Node b) { return key[a] < key[b]; });
+        for (Node begin = 0, end; begin < n_; begin = end) {
+            Mask nodes = 0;
+            for (end = begin; end < n_ && key[sorted[end]] == key[sorted[begin]]; ++end) nodes |= bit(sorted[end]);
+            enqueue(begin);
+            place(begin, nodes);
+        }
     }
 
-private:
-    // The lowest node of a cell in the largest component.
+    // The node of a cell, in the largest components, that is lowest by colours, or else by number.
     int preferred(Mask cell) {
-        int chosen = least(cell), most = 0;
+        Mask candidates = cell;
+        int most = 0;
         for (Mask left = connected_ ? 0 : cell, part; left; left &= ~part) {
             part = component(least(left));
             const int size = size_of(part);
-            if (size > most) most = size, chosen = least(left);
+            if (size > most) most = size, candidates = 0;
+            if (size == most) candidates |= part & cell;
             connected_ = size == n_;
         }
+        int chosen = least(candidates);
+        if (rank_)
+            for (Mask left = candidates; left; left = without_least(left))
+                if (rank_[least(left)] < rank_[chosen]) chosen = least(left);
         return chosen;
     }
 
@@ -167,6 +200,7 @@ private:
     }
 
     Node n_;
+    const Node* rank_;                        // of the nodes by colours, or null
     Mask near_[kMaskBits], cell_[kMaskBits];  // the neighbours of a node; the cell that begins at a place
     Mask open_ = 0, open_nodes_ = 0;          // where cells of several nodes begin, and the nodes in them
     Mask queued_ = 0;
@@ -177,8 +211,13 @@ private:
 
 }  // namespace
 
-bool has_order(const GraphView& graph) { return fits(graph.num_nodes) && !graph.weights && !graph.loops; }
+bool has_order(const GraphView& graph) { return fits(graph.num_nodes) && !graph.weights; }
 
-void order(const GraphView& graph, Node* order) { SmallCanonical(graph).run(order); }
+bool order(const GraphView& graph, const Node* rank, Node* order) {
+    SmallCanonical canonical(graph, rank);
+    if (!canonical.refine_structure(graph.is_coloured())) return false;
+    canonical.run(order);
+    return true;
+}
 
 }  // namespace sepool::small
