@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from sepool.arguments import checked_seed, checked_threads, one_of, whole_number
 from sepool.graph.batch import as_graph_batch
+from sepool.graph.colours import Colours, colours_of
 from sepool.graph.graph import Graph, as_graph
 from sepool.levels import Labels, check_graph
 from sepool.tree import CodingTree
@@ -168,6 +171,7 @@ def coding_trees(
     *,
     method: str = "best",
     seed: int = 0,
+    colours: Sequence[Any] | Colours | None = None,
     num_threads: int | None = None,
     self_loops: bool = False,
     symmetrise: bool = False,
@@ -180,6 +184,9 @@ def coding_trees(
         height: level of the root of every tree; there is no choice of levels.
         method: as in `coding_tree`.
         seed: as in `coding_tree`.
+        colours: for every graph an array of one number, or one row of features, a node. Nodes that
+            are interchangeable by the structure are taken in the order of their colours, so that
+            trees with colours do not depend on the order of the nodes either; no entropy does.
         num_threads: number of threads, all cores by default; a graph is processed by one, and no
             tree depends on it.
         self_loops: as in `coding_tree`.
@@ -193,10 +200,18 @@ def coding_trees(
         >>> trees = coding_trees([[(0, 1), (1, 2)], [(0, 1), (2, 3), (4, 5), (6, 7)]])
         >>> len(trees), trees[1].entropy
         (2, 1.0)
+        >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+        >>> trees = coding_trees([ring, ring], colours=[[1, 1, 0, 0], [0, 1, 1, 0]])
+        >>> [tree.labels(level=1).tolist() for tree in trees]
+        [[0, 0, 1, 1], [0, 1, 1, 0]]
     """
     options = core_options(height, method, seed, num_threads, progress)
     batch = as_graph_batch(graphs, self_loops=self_loops, symmetrise=symmetrise)
-    return build_batch(batch, options)
+    if colours is None:
+        return build_batch(batch, options)
+    if not isinstance(colours, Colours):
+        colours = colours_of(colours, np.diff(batch.node_ptr))
+    return build_batch(batch, options, colours)
 
 
 def core_options(

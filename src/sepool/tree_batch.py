@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph.batch import GraphBatch
+from sepool.graph.colours import Colours
 from sepool.graph.edges import Names
 from sepool.graph.graph import Graph
 from sepool.levels import assignments_of
@@ -91,12 +92,21 @@ class TreeBatch(Sequence[CodingTree]):
         return f"TreeBatch(trees={len(self)}, height={self.height})"
 
 
-def build_batch(batch: GraphBatch, options: dict[str, Any]) -> TreeBatch:
+def build_batch(
+    batch: GraphBatch, options: dict[str, Any], colours: Colours = Colours()
+) -> TreeBatch:
     """Return the trees of a batch of graphs from the search of the core."""
     from sepool import _core
 
     out = _core.trees(
-        batch.node_ptr, batch.indptr, batch.indices, batch.weights, batch.loops, **options
+        batch.node_ptr,
+        batch.indptr,
+        batch.indices,
+        batch.weights,
+        batch.loops,
+        colours=colours.nodes,
+        arc_colours=colours.arcs,
+        **options,
     )
     return _tree_batch(out, batch.unit, batch.names)
 

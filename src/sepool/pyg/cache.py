@@ -2,9 +2,9 @@
 
 A folder holds one NumPy archive a call, with the arrays
 
-- ``about``: a JSON text: the options of the trees (height, method, seed, ...), a digest of the
-  graphs and the edge weights that the trees are built with, the version of sepool and a checksum of
-  its compiled core;
+- ``about``: a JSON text: the options of the trees (height, method, seed, ties, ...), a digest of the
+  graphs and of the edge weights and features that the trees are built with, the version of sepool
+  and a checksum of its compiled core;
 - ``counts``: the number of nodes on every level, one row a tree;
 - ``parent``: the cluster on level 1 of the nodes of every graph;
 - ``sizes``: the number of children of every cluster on level 2 and above, tree by tree, level by
@@ -41,7 +41,7 @@ FORMAT, VERSION = "sepool-trees", 2
 # Names are derived as in 0.1.0, whose files are thus recognised and replaced.
 NAMES = "1 0.1.0"
 REASONS = {
-    "digest": "of other graphs or with other edge weights",
+    "digest": "of other graphs or with other edge weights or features",
     "core": "by another compiled core",
 }
 
@@ -53,7 +53,7 @@ def cached_trees(
     os.makedirs(folder, exist_ok=True)
     digest = digest_of(graphs, options)
     path = Path(folder, f"{digest}.npz")
-    about = _about(options, digest)
+    about = _about({**options, "ties": ties_of(graphs)}, digest)
     if path.exists():
         try:
             return _read(path, about, graphs.nodes)
@@ -67,7 +67,7 @@ def cached_trees(
 
 
 def digest_of(graphs: Graphs, options: Mapping[str, Any]) -> str:
-    """Return a digest of graphs, edge weights and options."""
+    """Return a digest of graphs, edge weights, features and options."""
     edges, weighted = graphs.edges, graphs.tree_weight is not None
     values = " ".join(map(str, options.values()))
     result = hashlib.blake2b(digest_size=16)
@@ -76,7 +76,17 @@ def digest_of(graphs: Graphs, options: Mapping[str, Any]) -> str:
         if array is not None:
             dtype = np.float64 if array.dtype.kind == "f" else np.int64
             result.update(np.ascontiguousarray(array, dtype).data)
+    if graphs.features is not None:  # without, the digest is that of 0.1.0
+        for name, array in graphs.features._asdict().items():
+            result.update(f"{name} {array is not None}".encode())
+            if array is not None:
+                result.update(np.ascontiguousarray(array, np.int64).data)
     return result.hexdigest()
+
+
+def ties_of(graphs: Graphs) -> str:
+    """Return the option ``ties`` of `AddCodingTree` that the graphs were read with."""
+    return "structure" if graphs.features is None else "features"
 
 
 @cache

@@ -66,7 +66,7 @@ def save_graphs(path: StrPath, graphs: InMemoryDataset | Iterable[Data]) -> None
         Data(edge_index=[2, 2], x=[2, 2], tree=[22])
     """
     dataset = _as_dataset(graphs)
-    nodes, edges, _ = read_dataset(dataset, None)
+    nodes, edges, *_ = read_dataset(dataset, None)
     data: Any = dataset._data
     arrays: Arrays = {"nodes": nodes, **encode_edges(nodes, edges)}
     types, others = {}, {}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sepool.extras import needs
 from sepool.pyg.format import EdgeBlocks
 from sepool.pyg.hierarchy import EDGE_WEIGHT
+from sepool.pyg.ties import Features, Weights, numpy_of, read_features
 from sepool.segments import Ints, pointers
 
 with needs("torch", "sepool.pyg.reading"):
@@ -21,15 +22,18 @@ with needs("torch", "sepool.pyg.reading"):
     from torch_geometric.data.storage import N_KEYS
 
 EdgeWeight = str | Callable[[Data], Tensor] | None
-Weights = NDArray[np.float64] | None
 
 
 class Graphs(NamedTuple):
-    """Many graphs: the number of their nodes, the edges to pool, the edge weights for the trees."""
+    """Many graphs: the number of their nodes, the edges to pool, the edge weights for the trees.
+
+    ``features`` are read where they break ties.
+    """
 
     nodes: Ints
     edges: EdgeBlocks
     tree_weight: Weights
+    features: Features | None = None
 
 
 def graph_list(graphs: Any) -> list[Any]:
@@ -49,14 +53,14 @@ def graph_list(graphs: Any) -> list[Any]:
     raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}")
 
 
-def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
-    """Return the arrays of some graphs; ``weight`` is ``edge_weight`` of `AddCodingTree`."""
+def read_list(graphs: Sequence[Data], weight: EdgeWeight, ties: str = "structure") -> Graphs:
+    """Return the arrays of graphs; ``weight`` and ``ties`` are options of `AddCodingTree`."""
     for i, data in enumerate(graphs):
         _check(data, i, len(graphs))
     nodes = np.array([data.num_nodes for data in graphs], np.int64)
     parts = [data.edge_index for data in graphs]
     counts = np.array([edges.size(1) for edges in parts], np.int64)
-    row, col = _numpy(parts[0] if len(parts) == 1 else torch.cat(parts, 1))
+    row, col = numpy_of(parts[0] if len(parts) == 1 else torch.cat(parts, 1))
 
     def read(name: str) -> Weights:
         return _weights([data.get(name) for data in graphs], counts, name)
@@ -66,26 +70,32 @@ def read_list(graphs: Sequence[Data], weight: EdgeWeight) -> Graphs:
         tree_weight = _weights(_call(weight, graphs), counts, "the result of edge_weight")
     else:
         tree_weight = _tree_weight(weight, pooled, read, counts)
-    return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
+    edges = EdgeBlocks(counts, row, col, pooled)
+    features = None if ties == "structure" else read_features(graphs, nodes, edges, tree_weight)
+    return Graphs(nodes, edges, tree_weight, features)
 
 
-def read_dataset(dataset: InMemoryDataset, weight: EdgeWeight) -> Graphs:
+def read_dataset(
+    dataset: InMemoryDataset, weight: EdgeWeight, ties: str = "structure"
+) -> Graphs:
     """Return the arrays of a dataset, from its joined tensors where these are enough."""
     nodes = _stored_nodes(dataset)
     if nodes is None or callable(weight):
-        return read_list([dataset.get(i) for i in dataset.indices()], weight)
+        return read_list([dataset.get(i) for i in dataset.indices()], weight, ties)
     data: Any = dataset._data
     assert dataset.slices is not None
     _check(data, 0, 1)
     counts = np.diff(dataset.slices["edge_index"].numpy())
-    row, col = _numpy(data.edge_index)
+    row, col = numpy_of(data.edge_index)
 
     def read(name: str) -> Weights:
         return _weights([data.get(name)], counts, name)
 
     pooled = read(EDGE_WEIGHT)
     tree_weight = _tree_weight(weight, pooled, read, counts)
-    return Graphs(nodes, EdgeBlocks(counts, row, col, pooled), tree_weight)
+    edges = EdgeBlocks(counts, row, col, pooled)
+    features = None if ties == "structure" else read_features([data], nodes, edges, tree_weight)
+    return Graphs(nodes, edges, tree_weight, features)
 
 
 def symmetric_graphs(nodes: Ints, edges: EdgeBlocks) -> NDArray[np.bool_]:
@@ -178,13 +188,5 @@ def _weights(parts: Sequence[Any], counts: Ints, name: str) -> Weights:
                 f"{graph}{name} must be a tensor of shape ({size},), one weight an edge, "
                 f"got {actual}"
             )
-        weights.append(_numpy(part).astype(np.float64))
+        weights.append(numpy_of(part).astype(np.float64))
     return weights[0] if len(weights) == 1 else np.concatenate(weights)
-
-
-def _numpy(tensor: Tensor) -> NDArray[Any]:
-    tensor = tensor.detach().cpu()
-    if tensor.dtype == torch.bfloat16:  # NumPy has no such type
-        tensor = tensor.float()
-    array: NDArray[Any] = tensor.numpy()
-    return array

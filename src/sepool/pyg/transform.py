@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.arguments import one_of
 from sepool.build import coding_trees, core_options
 from sepool.extras import needs
 from sepool.files.atomic import StrPath
@@ -27,6 +28,7 @@ from sepool.pyg.reading import (
     read_list,
     symmetric_graphs,
 )
+from sepool.pyg.ties import TIES, colours_of_features
 from sepool.segments import pointers
 
 with needs("torch", "sepool.pyg.transform"):
@@ -68,6 +70,12 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             Weights must be equal in both directions and not negative.
         symmetrise: accept directed graphs and count every arc as an undirected edge when the tree
             is built; pooled edges stay directed.
+        ties: "features" or "structure": the order of nodes that the structure leaves
+            interchangeable. With "features" they are ordered by ``x``, ``edge_attr``,
+            ``edge_weight``, self-loops and directions of edges, so that the output of a model does
+            not depend on the order of the nodes, where colour refinement distinguishes them
+            (Proposition 2 of the paper). With "structure" they are in the order of the data. The
+            shape of a tree and its entropy are the same.
         cache: a folder for the trees, one file a call; see `sepool.pyg.cache`.
         progress: show a bar in `apply_all`, if stderr is a terminal and rich is installed.
 
@@ -82,8 +90,6 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         >>> import sepool
         >>> sepool.hierarchy(path).assignment(1)
         tensor([0, 0, 1, 1])
-        >>> AddCodingTree(2, "fast")
-        AddCodingTree(height=2, method='fast', seed=0, edge_weight='edge_weight', symmetrise=False)
     """
 
     def __init__(
@@ -95,6 +101,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         num_threads: int | None = None,
         edge_weight: EdgeWeight = EDGE_WEIGHT,
         symmetrise: bool = False,
+        ties: str = "features",
         cache: StrPath | None = None,
         progress: bool = True,
     ) -> None:
@@ -104,11 +111,12 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             _name_of(edge_weight)
         self.edge_weight = edge_weight
         self.num_threads, self.symmetrise = num_threads, bool(symmetrise)
+        self.ties = one_of("ties", ties, TIES)
         self.cache, self.progress = cache, progress
 
     def forward(self, data: Data) -> Data:
         """Add the tree to ``data`` in place; calling the transform adds it to a shallow copy."""
-        blocks = self._blocks(read_list([data], self.edge_weight), None)
+        blocks = self._blocks(read_list([data], self.edge_weight, self.ties), None)
         data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
         return data
 
@@ -134,7 +142,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         results = [copy.copy(data) for data in graph_list(graphs)]
         if results:
             with progress_bar("coding trees", self.progress) as progress:
-                blocks = self._blocks(read_list(results, self.edge_weight), progress)
+                read = read_list(results, self.edge_weight, self.ties)
+                blocks = self._blocks(read, progress)
             for data, tree in zip(results, blocks.tensors(), strict=True):
                 data.tree = tree.clone().to(data.edge_index.device)
         return results
@@ -142,7 +151,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
     def _apply_to_dataset(self, dataset: InMemoryDataset) -> InMemoryDataset:
         result = copy.copy(dataset) if dataset._indices is None else dataset.copy()
         with progress_bar("coding trees", self.progress) as progress:
-            blocks = self._blocks(read_dataset(result, self.edge_weight), progress)
+            read = read_dataset(result, self.edge_weight, self.ties)
+            blocks = self._blocks(read, progress)
         data: Any = copy.copy(result._data)
         data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
         result._data, result._data_list = data, None
@@ -157,7 +167,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         if self.cache is None:
             trees = build()
         else:
-            # All that the trees depend on, besides the graphs and their weights.
+            # All that the trees depend on, besides the graphs, their weights and features.
             options = {name: getattr(self, name) for name in ("height", "method", "seed")}
             options["symmetrise"] = self.symmetrise
             trees = cached_trees(self.cache, graphs, options, build)
@@ -174,11 +184,16 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             both=not self.symmetrise,
             self_loops=False,
         )
+        colours = None
+        if graphs.features is not None:
+            read = graphs.features, graphs.nodes, edges
+            colours = colours_of_features(*read, rows, directed=self.symmetrise)
         trees = coding_trees(
             GraphBatch(nodes, *rows),
             self.height,
             method=self.method,
             seed=self.seed,
+            colours=colours,
             num_threads=self.num_threads,
             progress=progress,
         )
@@ -195,7 +210,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         named = repr(weight) if weight is None or isinstance(weight, str) else _name_of(weight)
         return (
             f"{type(self).__name__}(height={self.height}, method={self.method!r}, "
-            f"seed={self.seed}, edge_weight={named}, symmetrise={self.symmetrise})"
+            f"seed={self.seed}, edge_weight={named}, symmetrise={self.symmetrise}, "
+            f"ties={self.ties!r})"
         )
 
 
