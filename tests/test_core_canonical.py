@@ -125,6 +125,84 @@ def test_loops_tell_nodes_apart():
     assert graph.loops[order].tolist() == other.loops[again].tolist()
 
 
+def coloured_form(n: int, edges, colours: list[int], arcs: dict) -> tuple:
+    """The graph and its colours as numbered by the canonical order."""
+    indptr, indices, weights, loops = shapes.rows(edges, n)
+    u = np.repeat(np.arange(n), np.diff(indptr))
+    of_arcs = np.array([arcs[pair] for pair in zip(u.tolist(), indices.tolist(), strict=True)])
+    order = _core.canonical_order(
+        indptr, indices, weights, loops, np.array(colours), of_arcs.astype(np.int64)
+    )
+    position = np.argsort(order)
+    links = zip(position[u].tolist(), position[indices].tolist(), of_arcs.tolist(), strict=True)
+    return sorted(links), [colours[u] for u in order]
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "weighted"])
+def test_isomorphic_graphs_with_colours_become_one_graph(name):
+    n, edges = CASES[name]
+    for seed in range(5):
+        random = Random(seed)
+        colours = random.choices(range(3), k=n)
+        arcs = {}
+        for u, v in edges:  # some edges with one colour, some with one for each direction
+            arcs[u, v] = random.randrange(2)
+            arcs[v, u] = arcs[u, v] if seed % 2 else random.randrange(2)
+        first = coloured_form(n, edges, colours, arcs)
+        number = random.sample(range(n), n)
+        other = coloured_form(
+            n,
+            [(number[u], number[v]) for u, v in edges],
+            [colours[number.index(u)] for u in range(n)],
+            {(number[u], number[v]): colour for (u, v), colour in arcs.items()},
+        )
+        assert other == first
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_colours_change_no_shape_of_a_tree(name):
+    n, edges = CASES[name]
+    graph = sepool.as_graph(edges, num_nodes=n)
+    [plain] = sepool.coding_trees([graph], 3)
+    for seed in range(3):
+        colours = np.random.default_rng(seed).integers(0, 3, n)
+        [tree] = sepool.coding_trees([graph], 3, colours=[colours])
+        assert shape_of(tree) == shape_of(plain)
+        assert tree.entropy == plain.entropy
+
+
+def test_equal_colours_are_none():
+    n, edges = CASES["grid"]
+    graph = sepool.as_graph(edges, num_nodes=n)
+    plain, equal = (
+        sepool.coding_trees([graph], 3, colours=colours)[0] for colours in (None, [np.ones(n)])
+    )
+    assert equal.parent.tolist() == plain.parent.tolist()
+
+
+def test_colours_of_a_large_graph_are_independent_of_its_order():
+    """Colours are hashed where there are more than 200,000 arcs."""
+    rng = np.random.default_rng(0)
+    n, length = 72_000, 6  # rings of six with their diagonals
+    start = length * (np.arange(n) // length)
+    ring = np.column_stack([np.arange(n), start + (np.arange(n) + 1 - start) % length])
+    across = np.column_stack([np.arange(n), start + (np.arange(n) + 3 - start) % length])
+    edges = np.concatenate([ring, across[np.arange(n) % length < 3]])
+    colours = (rng.random(n) < 0.3).astype(np.int64)
+    forms = []
+    for number in (np.arange(n), rng.permutation(n)):
+        graph = sepool.as_graph(number[edges])
+        moved = np.empty_like(colours)
+        moved[number] = colours
+        order = _core.canonical_order(graph.indptr, graph.indices, None, None, moved)
+        position = np.argsort(order)
+        links = position[np.column_stack(graph.edges()[:2])]
+        links.sort(axis=1)
+        forms.append((links[np.lexsort(links.T)].tolist(), moved[order].tolist()))
+    assert len(graph.indices) > 200_000
+    assert forms[0] == forms[1]
+
+
 @pytest.mark.parametrize("name", BAD_ROWS)
 def test_bad_rows(name):
     with pytest.raises(ValueError, match=r"\w"):

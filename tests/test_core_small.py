@@ -72,6 +72,31 @@ def test_trees_of_the_general_code_are_equal(method, weights, height):
         assert arrays(coding_trees(listed, height, method=method)) == expected
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("method", shapes.METHODS)
+def test_coloured_trees_of_the_general_code_are_equal(method, weights):
+    listed = graphs(weights)
+    rng = np.random.default_rng(0)
+    colours = [rng.integers(0, 3, graph.num_nodes) for graph in listed]
+    expected = arrays(coding_trees(listed, 3, method=method, colours=colours))
+    with general_code():
+        assert arrays(coding_trees(listed, 3, method=method, colours=colours)) == expected
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("n", SIZES)
+def test_loops_and_colours_of_the_general_code_are_equal(name, n):
+    rng = np.random.default_rng(n)
+    edges = [*SHAPES[name](n), *((u, u) for u in rng.integers(0, n, n // 4).tolist())]
+    graph = sepool.as_graph(edges, num_nodes=n, self_loops=True)
+    rows = graph.indptr, graph.indices, graph.weights, graph.loops
+    colours = rng.integers(0, 2, n)
+    orders = [_core.canonical_order(*rows), _core.canonical_order(*rows, colours)]
+    with general_code():
+        assert _core.canonical_order(*rows).tolist() == orders[0].tolist()
+        assert _core.canonical_order(*rows, colours).tolist() == orders[1].tolist()
+
+
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("n", SIZES)

@@ -36,6 +36,8 @@ def trees(
     seed: int,
     num_threads: int,
     progress: Callable[[float, str], None] | None,
+    colours: NDArray[np.int64] | None = None,
+    arc_colours: NDArray[np.int64] | None = None,
 ) -> tuple[
     NDArray[np.int64],
     NDArray[np.int32],
@@ -132,6 +134,8 @@ def canonical_order(
     indices: NDArray[np.int32],
     weights: NDArray[np.int64] | None,
     loops: NDArray[np.int64] | None,
+    colours: NDArray[np.int64] | None = None,
+    arc_colours: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int32]:
     """The nodes in an order that does not depend on how they are numbered."""
 

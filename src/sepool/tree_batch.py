@@ -93,11 +93,12 @@ class TreeBatch(Sequence[CodingTree]):
 
 
 def build_batch(
-    batch: GraphBatch, options: dict[str, Any], colours: Colours = Colours()
+    batch: GraphBatch, options: dict[str, Any], colours: Colours | None = None
 ) -> TreeBatch:
     """Return the trees of a batch of graphs from the search of the core."""
     from sepool import _core
 
+    colours = colours or Colours()
     out = _core.trees(
         batch.node_ptr,
         batch.indptr,

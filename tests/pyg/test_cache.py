@@ -63,6 +63,7 @@ def test_cache_second_call_builds_nothing(tmp_path, builds):
         {"method": "fast"},
         {"seed": 1},
         {"symmetrise": True},
+        {"ties": "structure"},
         {"edge_weight": lambda data: 1.0 + data.edge_index.sum(0)},
     ],
 )
@@ -119,7 +120,7 @@ def test_cache_other_core_or_version_builds_again(tmp_path, builds, monkeypatch)
 # Files of another content under the expected name
 
 
-OTHER_GRAPHS = "its trees were built of other graphs or with other edge weights"
+OTHER_GRAPHS = "its trees were built of other graphs or with other edge weights or features"
 
 
 def weighted(graphs: list[Data]) -> list[Data]:
@@ -135,6 +136,11 @@ def weighted(graphs: list[Data]) -> list[Data]:
         ({"height": 4}, molecules(2), "its trees have height 4, expected 3"),
         ({"method": "fast"}, molecules(2), "its trees have method 'fast', expected 'best'"),
         ({"seed": 1}, molecules(2), "its trees have seed 1, expected 0"),
+        (
+            {"ties": "structure"},
+            molecules(2),
+            "its trees have ties 'structure', expected 'features'",
+        ),
         ({"symmetrise": True}, molecules(2), "its trees have symmetrise True, expected False"),
         ({}, molecules(3), OTHER_GRAPHS),
         ({}, weighted(molecules(2)), OTHER_GRAPHS),
@@ -172,7 +178,7 @@ def test_cache_file_of_0_1_0_is_replaced(tmp_path, builds):
     shutil.copy(stored, tmp_path / name)
     loaded = sepool.load_graphs(FILES / "graphs-0.1.0.npz")
     graphs = [Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes) for graph in loaded]
-    add = AddCodingTree(3, cache=tmp_path)
+    add = AddCodingTree(3, ties="structure", cache=tmp_path)
     with pytest.warns(UserWarning, match="version 1 of the format; .* reads 2; .* built again"):
         add.apply_all(graphs)
     add.apply_all(graphs)
@@ -233,7 +239,7 @@ def test_cache_damaged_file_is_replaced(tmp_path, builds, damage):
 
 def test_cache_without_compiled_core_is_read(tmp_path):
     graphs = molecules(3)
-    before = AddCodingTree(3, cache=tmp_path).apply_all(graphs)
+    before = AddCodingTree(3, ties="structure", cache=tmp_path).apply_all(graphs)
     sepool.save_graphs(tmp_path / "graphs.npz", before)
     torch.save([graph.edge_index for graph in graphs], tmp_path / "edges.pt")
     code = (
@@ -244,7 +250,8 @@ def test_cache_without_compiled_core_is_read(tmp_path):
         "edges = torch.load('edges.pt')\n"
         "sizes = [graph.num_nodes for graph in loaded]\n"
         "plain = [Data(edge_index=e, num_nodes=n) for e, n in zip(edges, sizes)]\n"
-        "for a, b in zip(sepool.AddCodingTree(3, cache='.').apply_all(plain), loaded):\n"
+        "add = sepool.AddCodingTree(3, ties='structure', cache='.')\n"
+        "for a, b in zip(add.apply_all(plain), loaded):\n"
         "    assert torch.equal(a.tree, b.tree)\n"
         "sepool.hierarchy(loaded[0]).assignment(1)\n"
     )

@@ -78,7 +78,7 @@ def test_hierarchy_batch_equals_dense_formulas(graphs, height):
 
 @given(data(), st.integers(1, 4), st.sampled_from(shapes.METHODS))
 def test_hierarchy_one_graph_equals_coding_tree(graph, height, method):
-    levels = hierarchy(sepool.AddCodingTree(height, method)(graph))
+    levels = hierarchy(sepool.AddCodingTree(height, method, ties="structure")(graph))
     weights = graph.get("edge_weight")
     whole = Data(edge_index=graph.edge_index, edge_weight=weights, num_nodes=graph.num_nodes)
     tree = sepool.coding_tree(whole, height, method=method)
@@ -252,7 +252,7 @@ def test_pack_blocks_slice_of_trees_equals_their_part():
         graph.edge_index.t().numpy()[(graph.edge_index[0] < graph.edge_index[1]).numpy()]
         for graph in graphs
     ]
-    trees = sepool.coding_trees(arrays, 3, method="fast")
+    trees = sepool.coding_trees(arrays, 3, method="fast", colours=[graph.x for graph in graphs])
     whole = with_trees(graphs)
     for part in (slice(2, 5), slice(None, None, -1), slice(None)):
         some = graphs[part]

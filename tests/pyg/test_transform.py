@@ -93,11 +93,14 @@ def test_call_pickled_transform_gives_equal_tree():
 def test_repr_lists_what_trees_depend_on():
     assert repr(AddCodingTree()) == (
         "AddCodingTree(height=3, method='best', seed=0, edge_weight='edge_weight', "
-        "symmetrise=False)"
+        "symmetrise=False, ties='features')"
     )
-    other = AddCodingTree(2, "fast", seed=7, edge_weight=None, symmetrise=True, cache="x")
+    other = AddCodingTree(
+        2, "fast", seed=7, edge_weight=None, symmetrise=True, ties="structure", cache="x"
+    )
     assert repr(other) == (
-        "AddCodingTree(height=2, method='fast', seed=7, edge_weight=None, symmetrise=True)"
+        "AddCodingTree(height=2, method='fast', seed=7, edge_weight=None, symmetrise=True, "
+        "ties='structure')"
     )
     assert f"edge_weight={__name__}.cosine" in repr(AddCodingTree(edge_weight=cosine))
 

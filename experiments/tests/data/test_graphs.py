@@ -148,7 +148,7 @@ def test_load_trees_features_equal_weighted_trees(tmp_path):
     x = torch.from_numpy(graphs.features())
     nodes, edges = pointers(graphs.nodes), pointers(graphs.edges.counts)
     pairs = torch.from_numpy(np.stack([graphs.edges.row, graphs.edges.col]))
-    add = sepool.AddCodingTree(height=3, edge_weight=cosine_weights(0.5))
+    add = sepool.AddCodingTree(height=3, edge_weight=cosine_weights(0.5), ties="structure")
     starts = pointers(forest.counts[:, :-1].sum(axis=1))
     for i in range(len(graphs.nodes)):
         part = pairs[:, edges[i] : edges[i + 1]]

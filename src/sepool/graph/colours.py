@@ -1,4 +1,4 @@
-"""Colours of nodes and edges: features as whole numbers that do not depend on the order of nodes."""
+"""Colours of nodes and edges: features as whole numbers, the same in any order of the nodes."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ def rank_rows(rows: Any) -> Ints:
     array = np.asarray(rows)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"expected real numbers as colours or features, got {array.dtype}")
-    array = array.reshape(len(array), -1)
-    if array.size == 0:
+    if array.size == 0:  # no rows, or rows of no features
         return np.zeros(len(array), np.int64)
-    keys = _sortable(array)
+    keys = _sortable(array.reshape(len(array), -1))
     if keys.shape[1] > 1:  # bytes are compared from the first on: rows as numbers of many digits
         keys = keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1])))
     ranks: Ints = np.unique(keys.ravel(), return_inverse=True)[1].reshape(-1)
@@ -115,8 +114,8 @@ def edge_colours(
 ) -> tuple[Ints, Ints | None]:
     """Colours of the entries of compressed rows by those of edges, and of nodes by self-loops.
 
-    The colour of an entry has the colours of all edges between its nodes, those in its own direction
-    apart from the others.
+    The colour of an entry stands for those of all edges between its nodes, in its own direction and
+    in the other.
 
     Args:
         indptr: the rows.

@@ -2,9 +2,9 @@
 
 A folder holds one NumPy archive a call, with the arrays
 
-- ``about``: a JSON text: the options of the trees (height, method, seed, ties, ...), a digest of the
-  graphs and of the edge weights and features that the trees are built with, the version of sepool
-  and a checksum of its compiled core;
+- ``about``: a JSON text: the options of the trees (height, method, seed, ties, ...), a digest of
+  the graphs and of the edge weights and features that the trees are built with, the version of
+  sepool and a checksum of its compiled core;
 - ``counts``: the number of nodes on every level, one row a tree;
 - ``parent``: the cluster on level 1 of the nodes of every graph;
 - ``sizes``: the number of children of every cluster on level 2 and above, tree by tree, level by

@@ -75,9 +75,7 @@ def read_list(graphs: Sequence[Data], weight: EdgeWeight, ties: str = "structure
     return Graphs(nodes, edges, tree_weight, features)
 
 
-def read_dataset(
-    dataset: InMemoryDataset, weight: EdgeWeight, ties: str = "structure"
-) -> Graphs:
+def read_dataset(dataset: InMemoryDataset, weight: EdgeWeight, ties: str = "structure") -> Graphs:
     """Return the arrays of a dataset, from its joined tensors where these are enough."""
     nodes = _stored_nodes(dataset)
     if nodes is None or callable(weight):

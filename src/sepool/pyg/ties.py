@@ -38,8 +38,10 @@ def read_features(
     graphs: Sequence[Data], nodes: Ints, edges: EdgeBlocks, tree_weight: Weights
 ) -> Features:
     """Return the features of graphs, or of a dataset in one ``Data``."""
-    of_nodes = _ranks([data.get("x") for data in graphs], nodes, "x", "node")
-    of_edges = _ranks([data.get("edge_attr") for data in graphs], edges.counts, "edge_attr", "edge")
+    of_nodes = _ranks([data.get("x") for data in graphs], nodes, "x", "a node")
+    of_edges = _ranks(
+        [data.get("edge_attr") for data in graphs], edges.counts, "edge_attr", "an edge"
+    )
     if edges.weight is not None and edges.weight is not tree_weight:
         weights = rank_rows(edges.weight)
         of_edges = weights if of_edges is None else rank_pairs(of_edges, weights)
@@ -83,7 +85,7 @@ def _ranks(parts: Sequence[Any], sizes: Ints, name: str, item: str) -> Ints | No
             graph = f"graph {i}: " if len(parts) > 1 else ""
             actual = tuple(rows.shape) if isinstance(rows, Tensor) else type(rows).__name__
             raise ValueError(
-                f"{graph}{name} must be a tensor of {size} rows of real numbers, one a {item}, got "
+                f"{graph}{name} must be a tensor of {size} rows of real numbers, one {item}, got "
                 f'{actual}; ties="structure" builds trees without features'
             )
         arrays.append(numpy_of(rows.to_dense() if rows.layout != torch.strided else rows))

@@ -22,7 +22,8 @@ from sepool.pyg.cache import cached_trees
 from sepool.pyg.edge_code import decode_edges, encode_edges
 from sepool.pyg.features import blend_weights, cosine_similarity
 from sepool.pyg.format import EdgeBlocks, Forest
-from sepool.pyg.reading import Graphs, Weights
+from sepool.pyg.reading import Graphs
+from sepool.pyg.ties import Weights
 from sepool.segments import pointers
 from sepool_experiments.data.tu import TUFiles, read_numbers
 
