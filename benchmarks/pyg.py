@@ -28,7 +28,7 @@ JUDGED = ("MUTAG", "PROTEINS", "IMDB-BINARY")
 HEIGHT, BATCH = 3, 128
 
 
-def tu(name: str, root: Path | None) -> Any:
+def tu(name: str, root: Path | None, **options: Any) -> Any:
     """A TU dataset as PyG reads it."""
     from torch_geometric.datasets import TUDataset
 
@@ -36,7 +36,7 @@ def tu(name: str, root: Path | None) -> Any:
         raise MissingDataError(f"{name}: no TU/{name}/raw below --data or SEPOOL_DATA")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return TUDataset(str(root / "TU"), name)
+        return TUDataset(str(root / "TU"), name, **options)
 
 
 def add_trees(dataset: Any, method: str = "best", threads: int | None = 1) -> Any:

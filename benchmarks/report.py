@@ -9,6 +9,7 @@ import page_communities
 import page_depth
 import page_epoch
 import page_minimisers
+import page_permutation
 import page_pyg
 import page_quality
 import page_speed
@@ -22,6 +23,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "entropy": page_quality.entropy,
     "optimum": page_quality.optimum,
     "relabel": page_quality.relabel,
+    "permutation": page_permutation.permutation,
     "trees": page_quality.trees,
     "speed": page_speed.speed,
     "scale": page_speed.scale,

@@ -14,6 +14,7 @@ SCRIPTS = (
     "depth",
     "optimum",
     "relabel",
+    "permutation",
     "trees",
     "entropy",
     "speed",
