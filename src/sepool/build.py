@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sepool.arguments import checked_seed, checked_threads, one_of, whole_number
 from sepool.graph.batch import as_graph_batch
-from sepool.graph.colours import Colours, colours_of
 from sepool.graph.graph import Graph, as_graph
 from sepool.levels import Labels, check_graph
 from sepool.tree import CodingTree
 from sepool.tree_batch import TreeBatch, build_batch, build_one, refine
+
+if TYPE_CHECKING:
+    from sepool.graph.colours import Colours
 
 METHODS = ("best", "fast", "paper")
 Progress = Callable[[float, str], None]  # the fraction done and the stage
@@ -209,6 +211,8 @@ def coding_trees(
     batch = as_graph_batch(graphs, self_loops=self_loops, symmetrise=symmetrise)
     if colours is None:
         return build_batch(batch, options)
+    from sepool.graph.colours import Colours, colours_of
+
     if not isinstance(colours, Colours):
         colours = colours_of(colours, np.diff(batch.node_ptr))
     return build_batch(batch, options, colours)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sepool.graph.batch import GraphBatch
-from sepool.graph.colours import Colours
 from sepool.graph.edges import Names
 from sepool.graph.graph import Graph
 from sepool.levels import assignments_of
 from sepool.segments import pointers
 from sepool.tree import CodingTree
+
+if TYPE_CHECKING:  # a module that few programs need
+    from sepool.graph.colours import Colours
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,15 +100,14 @@ def build_batch(
     """Return the trees of a batch of graphs from the search of the core."""
     from sepool import _core
 
-    colours = colours or Colours()
     out = _core.trees(
         batch.node_ptr,
         batch.indptr,
         batch.indices,
         batch.weights,
         batch.loops,
-        colours=colours.nodes,
-        arc_colours=colours.arcs,
+        colours=None if colours is None else colours.nodes,
+        arc_colours=None if colours is None else colours.arcs,
         **options,
     )
     return _tree_batch(out, batch.unit, batch.names)
