@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import sepool
+
+# Debian's packages first, then Google's; without any, Playwright's own.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 # Names that a page must show as plain text.
 HOSTILE = (
@@ -77,3 +85,77 @@ def edge_case(request: pytest.FixtureRequest) -> tuple[sepool.CodingTree, sepool
     """A tree and its graph, degenerate or extreme."""
     graph, height = request.param[1]
     return sepool.coding_tree(graph, height), graph
+
+
+@pytest.fixture(scope="session")
+def novel() -> tuple[sepool.CodingTree, sepool.Graph]:
+    """Tree and graph of Les Misérables: names, weights, three levels."""
+    graph = sepool.as_graph(nx.les_miserables_graph())
+    return sepool.coding_tree(graph, 3), graph
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
+    named = os.environ.get("SEPOOL_BROWSER") or os.environ.get("CHROME_BIN")
+    path = named or next(filter(None, map(shutil.which, BROWSERS)), None)
+    with playwright.sync_playwright() as driver:
+        try:
+            browser = driver.chromium.launch(
+                executable_path=path, args=["--no-sandbox"] if root else []
+            )
+        except playwright.Error as error:
+            pytest.skip(f"no browser: set SEPOOL_BROWSER or install Chromium ({error.message})")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Open the page of a tree; errors, warnings and requests of the page fail the test."""
+    from sepool.viz.explore import write_explorer
+
+    problems: list[str] = []
+    pages: list[Any] = []
+
+    def open_page(
+        tree: sepool.CodingTree,
+        graph: Any,
+        title: str = "graph",
+        size: tuple[int, int] = (1200, 800),
+        scheme: str = "light",
+        **options: Any,
+    ) -> Any:
+        path = tmp_path / "page.html"
+        write_explorer(tree, graph, path, title=title, **options)
+        page = browser.new_page(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            accept_downloads=True,
+        )
+        pages.append(page)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "console",
+            lambda line: problems.append(line.text) if line.type in ("error", "warning") else None,
+        )
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == path.as_uri() or request.url.startswith(("blob:", "data:"))
+                else problems.append(request.url)
+            ),
+        )
+        page.goto(path.as_uri())
+        # No wait_for_function: the page's policy forbids the eval in which it polls.
+        page.evaluate("explorer.ready")
+        page.evaluate("explorer.settled()")  # a late layout of the plot
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert problems == []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import shutil
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,76 +14,21 @@ import numpy as np
 import pytest
 
 import sepool
-from sepool.viz.explore import write_explorer
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
 
 pytestmark = pytest.mark.heavy
-# Debian's packages first, then Google's; without any, Playwright's own.
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 Show = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
-    named = os.environ.get("SEPOOL_BROWSER") or os.environ.get("CHROME_BIN")
-    path = named or next(filter(None, map(shutil.which, NAMES)), None)
-    with playwright.sync_playwright() as driver:
-        try:
-            browser = driver.chromium.launch(
-                executable_path=path, args=["--no-sandbox"] if root else []
-            )
-        except playwright.Error as error:
-            pytest.skip(f"no browser: set SEPOOL_BROWSER or install Chromium ({error.message})")
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
-    """Open the page of a tree; errors, warnings and requests of the page fail the test."""
-    problems: list[str] = []
-    pages: list[Any] = []
-
-    def open_page(tree: sepool.CodingTree, graph: Any, title: str = "graph") -> Any:
-        path = tmp_path / "page.html"
-        write_explorer(tree, graph, path, title=title)
-        page = browser.new_page(viewport={"width": 1200, "height": 800}, accept_downloads=True)
-        pages.append(page)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on(
-            "console",
-            lambda line: problems.append(line.text) if line.type in ("error", "warning") else None,
-        )
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url == path.as_uri() or request.url.startswith(("blob:", "data:"))
-                else problems.append(request.url)
-            ),
-        )
-        page.goto(path.as_uri())
-        page.wait_for_function("performance.getEntriesByName('drawn').length > 0")
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert problems == []
-
-
-@pytest.fixture(scope="module")
-def novel() -> tuple[sepool.CodingTree, sepool.Graph]:
-    """Tree and graph of Les Misérables: names, weights, three levels."""
-    graph = sepool.as_graph(nx.les_miserables_graph())
-    return sepool.coding_tree(graph, 3), graph
-
-
 def _marks(page: Any) -> int:
     return int(page.inner_text("#status").split()[0].replace(",", ""))
+
+
+def _expect_marks(page: Any, number: int) -> None:
+    """Wait for a number of visible nodes."""
+    playwright.expect(page.locator("#status")).to_have_text(re.compile(rf"^{number} visible node"))
 
 
 def _click(page: Any, level: int, index: int, times: int = 1) -> None:
@@ -94,6 +38,7 @@ def _click(page: Any, level: int, index: int, times: int = 1) -> None:
 
 def _choose(page: Any, level: int) -> None:
     page.select_option("#show", str(level))
+    page.evaluate("explorer.settled()")
 
 
 def test_page_of_novel_shows_all_nodes(show: Show, novel: Any) -> None:
@@ -107,24 +52,23 @@ def test_page_of_novel_shows_all_nodes(show: Show, novel: Any) -> None:
     assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 50
 
 
-def test_labels_leave_most_marks_uncovered(show: Show, novel: Any) -> None:
+def test_labels_cover_neither_nodes_nor_each_other(show: Show, novel: Any) -> None:
     page = show(*novel)
-    labels = page.evaluate("explorer.drawing.sources.labels.data")
-    marks = page.evaluate("explorer.drawing.marks.map((id) => explorer.drawing.disk(id))")
-    low, left, scale = page.evaluate(
-        "[explorer.drawing.plot.y_range.start, explorer.drawing.plot.x_range.start,"
-        " explorer.drawing.scale()]"
-    )
-    xs, ys = (scale * (np.array(labels["x"]) - left), scale * (np.array(labels["y"]) - low))
-    hidden = [
-        mark
-        for mark in marks
-        if any(
-            abs(mark["x"] - x) < 3 and abs(mark["y"] - y) < 3 for x, y in zip(xs, ys, strict=True)
+    for level in (0, 1):
+        _choose(page, level)
+        labels, marks = page.evaluate(
+            "[explorer.drawing.labels.map(({ id, box }) => [id, ...box]),"
+            " explorer.drawing.marks.map((id) => explorer.drawing.view.disk(id))]"
         )
-    ]
-    assert len(xs) > 40
-    assert len(hidden) < len(xs) / 2
+        assert len(labels) > 0.5 * len(marks)
+        for i, (node, *box) in enumerate(labels):
+            left, bottom, right, top = box
+            for _, *other in labels[:i]:
+                assert left >= other[2] or other[0] >= right or bottom >= other[3] or other[1] >= top
+            for mark in marks:
+                x, y = np.clip(mark["x"], left, right), np.clip(mark["y"], bottom, top)
+                outside = np.hypot(mark["x"] - x, mark["y"] - y) >= mark["r"] - 1e-6
+                assert outside or mark["id"] == node
 
 
 def test_click_expands_cluster_and_button_collapses_it(show: Show, novel: Any) -> None:
@@ -134,14 +78,11 @@ def test_click_expands_cluster_and_button_collapses_it(show: Show, novel: Any) -
     assert _marks(page) == tree.num_clusters(2)
     children = int((tree.assignment(2) == 1).sum())
     _click(page, 2, 1)
-    page.wait_for_function(
-        f"explorer.drawing.marks.length === {tree.num_clusters(2) - 1 + children}"
-    )
+    _expect_marks(page, tree.num_clusters(2) - 1 + children)
     row = page.locator(f"#row-{sum(tree.counts[:2]) + 1}")
     assert row.get_attribute("aria-expanded") == "true"
     assert row.get_attribute("aria-selected") == "true"
     assert page.input_value("#show") == "-1"
-    page.wait_for_timeout(600)
     page.get_by_role("button", name="Collapse").click()
     assert _marks(page) == tree.num_clusters(2)
     assert row.get_attribute("aria-expanded") == "false"
@@ -154,18 +95,21 @@ def test_double_click_on_node_collapses_its_cluster(show: Show, novel: Any) -> N
     x, y = page.evaluate(f"explorer.screen(0, {int(tree.members(1, cluster)[0])})")
     page.mouse.dblclick(x, y)
     size = int(tree.cluster_sizes(1)[cluster])
-    page.wait_for_function(f"explorer.drawing.marks.length === {77 - size + 1}")
+    _expect_marks(page, 77 - size + 1)
 
 
 def test_hover_highlights_graph_and_outline(show: Show, novel: Any) -> None:
+    tree, _ = novel
     page = show(*novel)
     _choose(page, 2)
     page.mouse.move(*page.evaluate("explorer.screen(2, 0)"))
     page.wait_for_selector("#outline .hover")
     first = page.locator("#outline .hover").get_attribute("id")
+    assert page.inner_text("#tip .name") == tree.cluster_names(2)[0]
     page.hover("#outline [role=treeitem] >> nth=3")
-    assert page.locator("#outline .hover").get_attribute("id") != first
+    playwright.expect(page.locator("#outline .hover")).not_to_have_id(first)
     assert page.evaluate("explorer.drawing.sources.rings.data.x.length") == 1
+    assert page.is_hidden("#tip")
 
 
 def test_click_in_outline_toggles_cluster(show: Show, novel: Any) -> None:
@@ -187,7 +131,7 @@ def test_search_by_name_selects_node(show: Show, novel: Any) -> None:
     page.keyboard.press("/")
     page.keyboard.type("VALJ")
     page.evaluate("explorer.drawing.updateView()")  # as after a late layout of the plot
-    assert page.inner_text("#status") == "1 node found"
+    assert page.inner_text("#message") == "1 node found"
     assert page.inner_text("#results li") == "Valjean"
     page.keyboard.press("Enter")
     assert page.inner_text("#details h2") == "Valjean"
@@ -196,8 +140,9 @@ def test_search_by_name_selects_node(show: Show, novel: Any) -> None:
     index = tree.names.index("Valjean")
     assert page.locator(f"#row-{index}").get_attribute("aria-selected") == "true"
     assert float(page.inner_text("#details dd >> nth=1")) == tree.volumes(0)[index]
+    page.evaluate("explorer.settled()")
     page.fill("#query", "nobody of this name")
-    assert page.inner_text("#status") == "0 nodes found"
+    assert page.inner_text("#message") == "0 nodes found"
 
 
 def test_details_of_cluster_match_the_tree(show: Show, novel: Any) -> None:
@@ -229,14 +174,15 @@ def test_keyboard_controls_outline_and_graph(show: Show, novel: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert page.get_attribute("#outline", "aria-activedescendant") != first
     page.keyboard.press("Enter")
-    assert page.inner_text("#details h2").startswith("Cluster 1.")
+    inside = int(np.flatnonzero(tree.assignment(2) == 0)[0])
+    assert page.inner_text("#details h2") == tree.cluster_names(1)[inside]
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.locator(f"#{first}").get_attribute("aria-expanded") == "false"
     page.focus("#graph")
-    before = page.evaluate("explorer.drawing.scale()")
+    before = page.evaluate("explorer.drawing.view.scale")
     page.keyboard.press("+")
-    assert page.evaluate("explorer.drawing.scale()") > before
+    assert page.evaluate("explorer.drawing.view.scale") > before
     page.keyboard.press("0")
     page.keyboard.press("Escape")
     assert page.inner_text("#details h2") == "All 77 nodes"
@@ -247,7 +193,7 @@ def test_page_has_roles_and_names_for_screen_readers(show: Show, novel: Any) -> 
     assert page.get_by_role("tree", name="Clusters and nodes").count() == 1
     assert page.get_by_role("application", name="Graph of 77 nodes and 254 edges").count() == 1
     assert page.get_by_role("combobox", name="Search").count() == 1
-    assert page.get_by_role("status").count() == 1
+    assert page.get_by_role("status").count() == 2  # counts, messages
     item = page.get_by_role("treeitem").nth(1)
     assert item.get_attribute("aria-level") == "2"
     assert "nodes, " in (item.get_attribute("aria-label") or "")
@@ -280,14 +226,14 @@ def test_saved_labels_match_the_tree(show: Show, novel: Any) -> None:
 def test_saved_picture_matches_the_screen(show: Show, novel: Any) -> None:
     page = show(*novel)
     _choose(page, 1)
-    page.wait_for_timeout(300)
+    page.evaluate("explorer.settled()")
     name, data = _download(page, "#png")
-    page.wait_for_timeout(100)
+    page.evaluate("explorer.settled()")
     saved, screen = _pixels(data), _pixels(page.locator("#graph").screenshot())
     assert name == "graph.png"
     high, wide = np.minimum(saved.shape, screen.shape)[:2]
     assert np.abs(np.subtract(saved.shape, screen.shape)).max() <= 3  # fractions of a pixel
-    assert np.abs(saved[:high, :wide] - screen[:high, :wide]).mean() < 3
+    assert np.abs(saved[:high, :wide] - screen[:high, :wide]).mean() < 5
 
 
 def test_hostile_names_are_shown_as_text(show: Show, hostile_graph: sepool.Graph) -> None:
@@ -306,7 +252,6 @@ def test_hostile_names_are_shown_as_text(show: Show, hostile_graph: sepool.Graph
         assert page.locator("#results li").count() == 1
         page.keyboard.press("Enter")
         assert page.text_content("#details h2") == name
-    page.wait_for_timeout(200)
     _, data = _download(page, "#csv")
     rows = list(csv.reader(io.StringIO(data.decode().replace("\x00", "0"))))
     assert [row[0] for row in rows[1:]] == [name.replace("\x00", "0") for name in names]
@@ -325,29 +270,86 @@ def test_page_of_edge_cases_shows_every_level(
         assert _marks(page) == tree.num_clusters(level)
 
 
-def test_page_of_5000_nodes_draws_within_2_seconds(
-    show: Show, nested_edges: Callable[..., Any]
-) -> None:
-    graph = sepool.as_graph(nested_edges(5000, 20000), num_nodes=5000)
-    page = show(sepool.coding_tree(graph, 4), graph)
-    assert page.inner_text("#status") == "5,000 visible nodes, 20,000 edges"
-    durations = [page.evaluate("performance.getEntriesByName('drawn')[0].startTime")]
-    while durations[-1] > 2000 and len(durations) < 3:  # retried on a busy machine
-        page.reload()
-        page.wait_for_function("performance.getEntriesByName('drawn').length > 0")
-        durations.append(page.evaluate("performance.getEntriesByName('drawn')[0].startTime"))
-    assert min(durations) < 2000
+def test_cluster_names_are_members_of_largest_degree(show: Show, novel: Any) -> None:
+    tree, _ = novel
+    page = show(*novel)
+    _choose(page, 2)
+    names = page.locator("#outline [role=treeitem] .name").all_inner_texts()
+    assert names[1:] == tree.cluster_names(2)
+    labels = page.evaluate("explorer.drawing.sources.labels.data.text.join(' ')")
+    assert "Valjean" in labels
+    assert "Cluster" not in page.inner_text("main")
 
 
-def test_page_of_50000_nodes_starts_on_a_coarse_level(
-    show: Show, nested_edges: Callable[..., Any]
-) -> None:
-    graph = sepool.as_graph(nested_edges(50000, 200000), num_nodes=50000)
-    tree = sepool.coding_tree(graph, 4, method="fast")
+def test_chain_of_only_children_is_one_row(show: Show) -> None:
+    graph = sepool.as_graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+    labels = [0, 0, 0, 1, 1, 1]
+    tree = sepool.CodingTree.from_levels(graph, [labels, labels, [0] * 6])
     page = show(tree, graph)
-    assert _marks(page) <= 5000
-    assert page.input_value("#show") != "0"
-    assert page.locator("#outline [role=treeitem]").count() < 100
-    page.fill("#query", "19999")
-    page.keyboard.press("Enter")
-    assert page.inner_text("#details h2") == "19999"
+    levels = page.locator("#outline [role=treeitem]").evaluate_all(
+        "rows => rows.map((row) => row.getAttribute('aria-level'))"
+    )
+    assert levels == ["1", *["2", "3", "3", "3"] * 2]
+    assert page.evaluate("explorer.drawing.sources.disks.data.x.length") == 2
+    page.locator("#outline [role=treeitem]").nth(1).click()
+    assert page.locator("#outline [role=treeitem]").count() == 6
+    assert page.inner_text("#details h2") == "2, 0, 1"
+    assert page.inner_text("#status") == "4 visible nodes, 4 edges" or _marks(page) == 4
+    page.locator("#outline [role=treeitem]").nth(1).click()
+    assert page.locator("#outline [role=treeitem]").count() == 9
+
+
+def test_labels_of_nodes_colour_them_with_a_legend(show: Show) -> None:
+    graph = nx.karate_club_graph()
+    page = show(sepool.coding_tree(graph, 3), graph, colour_by="club")
+    assert page.input_value("#colour") == "class"
+    assert page.locator("#legend li").all_inner_texts() == ["Mr. Hi\n17", "Officer\n17"]
+    fills = page.evaluate("explorer.drawing.sources.marks.data.fill")
+    clubs = [graph.nodes[node]["club"] for node in graph]
+    shown = page.evaluate("explorer.drawing.marks")
+    colours = {fill: clubs[node] for fill, node in zip(fills, shown, strict=True)}
+    assert sorted(colours.values()) == ["Mr. Hi", "Officer"]
+    page.select_option("#colour", "1")
+    assert page.is_hidden("#legend")
+    assert len(set(page.evaluate("explorer.drawing.sources.marks.data.fill"))) > 2
+
+
+def test_significance_is_shown_beside_the_bits(show: Show) -> None:
+    graph = sepool.as_graph(nx.ring_of_cliques(6, 8))
+    tree = sepool.coding_tree(graph, 2)
+    page = show(tree, graph, significance=tree.significance(graph, trials=5))
+    details = page.inner_text("#details")
+    assert "Beyond chance" in details
+    assert "Significant\nyes" in details
+    assert page.locator("#outline .verdict").first.inner_text() == "✓"
+    label = page.get_by_role("treeitem").first.get_attribute("aria-label")
+    assert label is not None
+    assert "significant" in label
+
+
+def test_theme_follows_the_system_and_the_button(show: Show, novel: Any) -> None:
+    page = show(*novel, scheme="dark")
+    dark = _pixels(page.screenshot()).mean()
+    assert page.get_attribute("#theme", "aria-pressed") == "true"
+    page.click("#theme")
+    page.evaluate("explorer.settled()")
+    light = _pixels(page.screenshot()).mean()
+    assert dark < 90 < 200 < light
+    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="dark")
+    playwright.expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (400, 800)])
+def test_page_has_no_serious_fault_of_accessibility(
+    show: Show, scheme: str, size: tuple[int, int]
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    graph = nx.karate_club_graph()
+    page = show(sepool.coding_tree(graph, 3), graph, colour_by="club", scheme=scheme, size=size)
+    page.fill("#query", "1")
+    page.locator("#outline [role=treeitem]").nth(1).click()
+    faults = axe.Axe().run(page).response["violations"]
+    assert [fault for fault in faults if fault["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]

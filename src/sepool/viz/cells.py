@@ -1,4 +1,4 @@
-"""Cells between a large cluster and its children, which bound the pairs a layout compares."""
+"""Cells between a cluster and its children: of a bounded number, or of those without neighbours."""
 
 from __future__ import annotations
 
@@ -15,6 +15,28 @@ MAX_CELL = 48
 HEIGHT = 4  # of the trees whose leaf order fills the cells
 
 Index = NDArray[np.int64]
+
+
+def group_isolates(parent: NDArray[Any], edges: EdgeList) -> Index | None:
+    """Return the cell of every node, None if none has company in having no edges to siblings.
+
+    The nodes of a parent without edges to siblings have one cell, the others a cell each.
+
+    Example:
+        >>> edges = EdgeList(np.array([0]), np.array([1]), np.ones(1))
+        >>> group_isolates(np.zeros(4, np.int64), edges)
+        array([0, 1, 2, 2])
+    """
+    inside = parent[edges.u] == parent[edges.v]
+    connected = np.zeros(len(parent), np.bool_)
+    connected[edges.u[inside]] = connected[edges.v[inside]] = True
+    isolates = np.bincount(parent, ~connected)
+    mixed = (isolates > 1) & (isolates < np.bincount(parent))
+    if not mixed.any():
+        return None
+    grouped = ~connected & mixed[parent]
+    cell = np.where(grouped, len(parent) + parent, np.arange(len(parent)))
+    return np.unique(cell, return_inverse=True)[1].astype(np.int64)
 
 
 def split_large(parent: NDArray[Any], edges: EdgeList, max_children: int) -> Index | None:

@@ -3,6 +3,7 @@
 From the leaves up, the children of every cluster are spread by stress majorisation (distances in
 the picture follow distances in the graph) and pushed apart until their disks are disjoint. From
 the root down, every disk is rotated so that its nodes face their neighbours in other disks.
+Siblings without neighbours have a disk of their own, apart from the others.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 
 from sepool.graph.graph import Graph
 from sepool.tree import CodingTree
-from sepool.viz.cells import split_large
+from sepool.viz.cells import Index, group_isolates, split_large
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
 from sepool.viz.stress import Points, Radii, pack
 
 MAX_PAIRS = 400_000  # of siblings, a level; clusters of more children are split into cells
 MIN_CHILDREN, MAX_CHILDREN = 64, 256  # bounds of the number of children without cells
 MARGIN = 0.08  # of a disk around its children, relative to its radius
+MIN_RADIUS, MAX_RADIUS = 0.7, 2.5  # of leaves, whose areas are as their degrees in between
 Step = tuple[NDArray[Any], EdgeList, bool]
 
 
@@ -31,7 +33,7 @@ class Layout:
 
     Attributes:
         centre: the centres of every level as complex numbers x + iy.
-        radius: the radii of every level; a leaf has radius 1.
+        radius: the radii of every level; a leaf of the mean degree has radius 1.
     """
 
     centre: tuple[Points, ...]
@@ -49,7 +51,7 @@ def layout(tree: CodingTree, graph: Graph) -> Layout:
         [4, 2, 1]
     """
     steps = _steps(tree, coarse_edges(tree, graph))
-    radius: list[Radii] = [np.ones(tree.num_nodes)]
+    radius: list[Radii] = [leaf_radii(tree.volumes(0))]
     offsets: list[Points] = []
     for parent, edges, on_tree in steps:
         offset, extent = pack(parent, radius[-1], edges)
@@ -64,6 +66,19 @@ def layout(tree: CodingTree, graph: Graph) -> Layout:
     return Layout(tuple(centre[i] for i in levels), tuple(radius[i] for i in levels))
 
 
+def leaf_radii(degrees: NDArray[np.float64]) -> Radii:
+    """Return the radii of leaves, 1 for the mean degree.
+
+    Example:
+        >>> leaf_radii(np.array([1.0, 4, 100, 0, 0, 0, 0])).tolist()
+        [0.7, 0.7, 2.5, 0.7, 0.7, 0.7, 0.7]
+    """
+    mean = float(degrees.mean()) if degrees.size else 0.0
+    if not mean:
+        return np.ones(len(degrees))
+    return np.clip(np.sqrt(degrees / mean), MIN_RADIUS, MAX_RADIUS)
+
+
 def _steps(tree: CodingTree, levels: list[EdgeList]) -> list[Step]:
     """Return the parents from leaves to root, with cells between large clusters and children.
 
@@ -73,13 +88,27 @@ def _steps(tree: CodingTree, levels: list[EdgeList]) -> list[Step]:
     steps: list[Step] = []
     for level in range(1, tree.height + 1):
         edges, parent = levels[level - 1], tree.assignment(level).astype(np.int64)
-        while (cell := split_large(parent, edges, _max_children(len(parent)))) is not None:
-            steps.append((cell, edges, False))
-            cell_parent = np.empty(int(cell.max()) + 1, np.int64)
-            cell_parent[cell] = parent
-            edges, parent = edges.coarsen(cell), cell_parent
-        steps.append((parent, edges, True))
+        cell = group_isolates(parent, edges)
+        if cell is not None:
+            edges = _append(steps, cell, edges, on_tree=False)
+            parent = _parents_of_cells(cell, parent)
+        _append(steps, parent, edges, on_tree=True)
     return steps
+
+
+def _append(steps: list[Step], parent: Index, edges: EdgeList, *, on_tree: bool) -> EdgeList:
+    """Append the step to parents, after steps to cells; return the edges between the parents."""
+    while (cell := split_large(parent, edges, _max_children(len(parent)))) is not None:
+        steps.append((cell, edges, False))
+        edges, parent = edges.coarsen(cell), _parents_of_cells(cell, parent)
+    steps.append((parent, edges, on_tree))
+    return edges.coarsen(parent)
+
+
+def _parents_of_cells(cell: Index, parent: Index) -> Index:
+    parents = np.empty(int(cell.max()) + 1, np.int64)
+    parents[cell] = parent
+    return parents
 
 
 def _max_children(num_nodes: int) -> int:

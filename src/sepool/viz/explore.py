@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import re
 from functools import cache
 from importlib import resources
@@ -17,54 +16,97 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sepool.depth.significance import Significance
 from sepool.extras import needs
 from sepool.files.atomic import StrPath, atomic_write
-from sepool.graph.graph import Graph, as_graph
+from sepool.graph.graph import as_graph
 from sepool.tree import CodingTree
-from sepool.viz.coarse_graph import coarse_edges
-from sepool.viz.colours import PALETTE, colour_level, palette_indices
-from sepool.viz.disk_layout import layout
+from sepool.viz.page.attribute import attribute_values, node_classes
+from sepool.viz.page.blocks import escaped_json
+from sepool.viz.page.data import PageContent
 
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
-SCRIPTS = ("model.js", "drawing.js", "outline.js", "search.js", "explore.js")
+SCRIPTS = (
+    "data.js",
+    "model.js",
+    "links.js",
+    "text.js",
+    "labels.js",
+    "theme.js",
+    "drawing.js",
+    "view.js",
+    "outline.js",
+    "details.js",
+    "search.js",
+    "input.js",
+    "explore.js",
+)
 
 
-def write_explorer(tree: CodingTree, graph: Any, path: StrPath, *, title: str = "graph") -> None:
-    """Write the page of `explorer_page` atomically.
+def write_explorer(
+    tree: CodingTree,
+    graph: Any,
+    path: StrPath,
+    *,
+    title: str = "graph",
+    colour_by: Any = None,
+    significance: bool | Significance = False,
+) -> None:
+    """Write the page of `explorer_page` atomically; the arguments are its.
 
     Example:
         >>> import networkx as nx, sepool, tempfile
         >>> graph = nx.karate_club_graph()
+        >>> tree = sepool.coding_tree(graph, 3)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = f"{folder}/karate.html"
-        ...     write_explorer(sepool.coding_tree(graph, 3), graph, path, title="Karate club")
+        ...     write_explorer(tree, graph, path, title="Karate club", colour_by="club")
         ...     "<title>Karate club" in open(path, encoding="utf-8").read()
         True
     """
-    page = explorer_page(tree, graph, title=title).encode("utf-8", "replace")
+    page = explorer_page(
+        tree, graph, title=title, colour_by=colour_by, significance=significance
+    ).encode("utf-8", "replace")
     with atomic_write(path) as file:
         file.write(page)
 
 
-def explorer_page(tree: CodingTree, graph: Any, *, title: str = "graph") -> str:
+def explorer_page(
+    tree: CodingTree,
+    graph: Any,
+    *,
+    title: str = "graph",
+    colour_by: Any = None,
+    significance: bool | Significance = False,
+) -> str:
     """Return a page with a graph and its clusters to expand, collapse, search and save.
 
     Args:
         tree: a coding tree of the graph.
         graph: anything `sepool.as_graph` takes.
         title: title of the page.
+        colour_by: labels that may colour the nodes, such as a truth: a value a node, in the order
+            of the nodes; a dictionary from their names; or the name of an attribute, where the
+            graph is networkx's.
+        significance: True for the bits beyond chance of every cluster, or the result of
+            `tree.significance()`.
 
     Returns:
         Self-contained, deterministic HTML.
 
     Raises:
         MissingPackage: Bokeh, which contains the drawing library, is not installed.
-        ValueError: the tree is of another graph.
+        ValueError: the tree is of another graph, or the labels are.
     """
-    graph = as_graph(graph)
+    converted = as_graph(graph)
+    labels = None if colour_by is None else attribute_values(graph, colour_by)
+    content = PageContent(
+        tree,
+        converted,
+        title,
+        None if labels is None else node_classes(labels, tree),
+        tree.significance(converted) if significance is True else significance or None,
+    )
     library = "\n".join(_bokeh_file(name) for name in LIBRARY)
     own = "\n".join(_page_file(name) for name in SCRIPTS)
     scripts = [
@@ -73,55 +115,14 @@ def explorer_page(tree: CodingTree, graph: Any, *, title: str = "graph") -> str:
     ]
     parts = {
         "title": html.escape(title),
-        "summary": f"Graph of {tree.num_nodes:,} nodes and {graph.num_edges:,} edges",
+        "summary": f"Graph of {tree.num_nodes:,} nodes and {converted.num_edges:,} edges",
         "policy": _policy(scripts),
         "style": _page_file("explore.css"),
-        "data": _escaped_json(_data(tree, graph, title)),
+        "data": escaped_json(content.header()),
+        "blocks": str(content.blocks()),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _page_file("explore.html"))
-
-
-def _data(tree: CodingTree, graph: Graph, title: str) -> dict[str, Any]:
-    """Return the data of the page; lists have an entry a level, the graph's nodes first."""
-    edges, disks = coarse_edges(tree, graph), layout(tree, graph)
-    u, v, weight = edges[0]
-    inner = range(1, tree.height)
-    return {
-        "title": title,
-        "counts": list(tree.counts),
-        "names": None if tree.names is None else list(map(str, tree.names)),
-        "parent": [tree.assignment(level).tolist() for level in range(1, tree.height + 1)],
-        "volume": _short(tree.volumes(0)),
-        "boundary": [_short(tree.boundaries(level)) for level in range(tree.height + 1)],
-        "x": [_hundredths(centre.real) for centre in disks.centre],
-        "y": [_hundredths(centre.imag) for centre in disks.centre],
-        "r": [None, *(_hundredths(radius) for radius in disks.radius[1:])],
-        "colour": [
-            None,
-            *(palette_indices(tree.cluster_sizes(i), edges[i]).tolist() for i in inner),
-        ],
-        "palette": PALETTE,
-        "colourLevel": colour_level(tree, None),
-        "u": u.tolist(),
-        "v": v.tolist(),
-        "w": None if (weight == 1).all() else _short(weight),
-    }
-
-
-def _hundredths(values: NDArray[np.float64]) -> list[int]:
-    return [int(value) for value in np.round(values * 100).tolist()]
-
-
-def _short(values: NDArray[np.float64]) -> list[float | int]:
-    """Return integers without a decimal point, other numbers with twelve digits."""
-    return [int(x) if x.is_integer() else float(f"{x:.12g}") for x in values.tolist()]
-
-
-def _escaped_json(data: Any) -> str:
-    """Return JSON in ASCII without the special characters of HTML."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _escape_script(text: str) -> str:

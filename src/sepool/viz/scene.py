@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sepool.graph.graph import as_graph
 from sepool.tree import CodingTree
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
-from sepool.viz.colours import colour_level, level_fills
+from sepool.viz.colours import level_fills
 from sepool.viz.disk_layout import Layout, layout
 from sepool.viz.drawing import Box, bounding_box, heading
 
@@ -43,7 +43,7 @@ class Scene:
         return cls(
             edges,
             disks,
-            level_fills(tree, edges, colour_level(tree, level)),
+            level_fills(tree, edges, level),
             bounding_box(disks.centre[top], disks.radius[top]),
             heading(tree, title, graph.num_edges),
         )

@@ -11,6 +11,7 @@ from sepool.viz.coarse_graph import EdgeList
 
 SPACING = 1.15  # least distance of two centres, relative to the sum of the radii
 ITERATIONS = 60
+MAX_SEPARATION = 240  # further iterations, while disks overlap
 MAX_PAIRS = 2_000_000  # in memory at once
 
 Points = NDArray[np.complex128]
@@ -118,7 +119,7 @@ def _classical_scaling(target: Radii, mask: Mask) -> Coordinates:
 
 def _separate(points: Coordinates, contact: Radii) -> Coordinates:
     """Contract the groups, push overlapping disks apart, and scale what overlap remains away."""
-    for iteration in range(2 * ITERATIONS):
+    for iteration in range(ITERATIONS + MAX_SEPARATION):
         distance = _distances(points)
         overlap = np.maximum(contact - distance, 0)
         num_overlaps = (overlap > 0).sum(axis=2)[..., None]

@@ -1,69 +1,105 @@
 // The page: model, drawing, outline, search and controls.
-const MAX_MARKS = 5000;
-const $ = (id) => document.getElementById(id);
+const MAX_NODES = 5000; // shown at the start; larger graphs open on their highest level
 
 class Explorer {
-  constructor(data) {
-    this.model = new Model(data);
-    this.drawing = new Drawing(this.model, data.palette, $("graph"));
-    this.drawing.colourLevel = data.colourLevel;
-    this.drawing.onmove = () => { if (this.drawing.hidden !== this.hiddenBefore) this.setStatus(); };
+  constructor(head) {
+    this.model = new Model(head);
+    this.drawing = new Drawing(this.model, $("graph"));
     this.outline = new Outline(this.model, $("outline"), (id) => this.drawing.colourOf(id));
-    this.title = data.title;
+    this.tooltip = new Tooltip($("tip"), this.model);
+    this.title = head.title;
     this.selected = -1;
-    // Large graphs start on a coarse level.
-    const coarse = data.counts.findIndex((count) => count <= MAX_MARKS);
-    this.model.showLevel(Math.min(coarse, Math.max(this.model.height - 1, 0)));
-    this.fillSelects(data, Math.min(coarse, this.model.height - 1));
-    this.listen();
+    this.drawing.onmove = () => this.count();
+    const level = this.firstLevel(head);
+    this.model.showLevel(level);
+    this.fillSelects(head, level);
+    this.theme = new Theme($("theme"), (colours) => {
+      this.drawing.setTheme(colours);
+      if (this.walk) this.recolour();
+    });
+    listenToGraph(this);
+    listenToOutline(this);
+    listenToControls(this);
+    new Search(this, $("query"), $("results"));
   }
 
-  fillSelects(data, shown) {
-    const option = (level, text) => {
-      const item = document.createElement("option");
-      item.value = level;
-      item.textContent = text;
-      return item;
+  firstLevel({ counts }) {
+    if (counts[0] <= MAX_NODES) return 0;
+    let level = counts.length - 2;
+    while (level > 0 && counts[level] === 1) level--;
+    return level;
+  }
+
+  fillSelects({ counts, classes }, shown) {
+    const add = (select, value, text) => {
+      const item = element("option", "", text);
+      item.value = value;
+      select.append(item);
     };
-    data.counts.slice(0, -1).forEach((count, level) => {
-      const what = level ? "clusters" : "nodes";
-      $("show").append(option(level, `${level}: ${count.toLocaleString("en")} ${what}`));
-      if (level) $("colour").append(option(level, `${level}: ${count.toLocaleString("en")} ${what}`));
+    if (classes) add($("colour"), "class", "labels");
+    counts.slice(0, -1).forEach((count, level) => {
+      const text = `${level}: ${counted(count, level ? "cluster" : "node")}`;
+      add($("show"), level, text);
+      if (level) add($("colour"), level, text);
     });
-    $("show").append(option(-1, "custom"));
+    add($("show"), -1, "custom");
+    add($("colour"), this.model.height, "none");
     $("show").value = shown;
-    $("colour").append(option(this.model.height, "none"));
-    $("colour").value = data.colourLevel;
+    this.colourBy(classes ? "class" : String(Math.min(1, this.model.height)));
   }
 
   async start() {
-    this.drawing.fit(this.model.root);
+    this.drawing.view.fit(this.model.root);
     this.refresh(); // before the plot exists: a single draw
     await this.drawing.show();
-    requestAnimationFrame(() => setTimeout(() => performance.mark("drawn")));
+    await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+    performance.mark("drawn");
+  }
+
+  colourBy(value) {
+    $("colour").value = value;
+    this.drawing.colourBy = value === "class" ? value : Number(value);
+    showLegend($("legend"), value === "class" ? this.model.head.classes : null);
+    if (this.walk) this.recolour();
+  }
+
+  recolour() {
+    this.drawing.recolour();
+    this.outline.draw();
   }
 
   refresh() {
     this.walk = this.model.walk();
     this.drawing.update(this.walk);
-    this.outline.update(this.walk.rows);
-    this.setStatus();
+    this.outline.update(this.walk);
+    this.say("");
     this.showDetails();
   }
 
-  setStatus(text) {
-    const { marks } = this.drawing, hidden = this.drawing.hidden;
-    this.hiddenBefore = hidden; // layout events of the plot must not replace a message
-    const suffix = hidden ? `, ${hidden.toLocaleString("en")} lightest hidden: zoom in` : "";
-    const links = this.drawing.links.length.toLocaleString("en");
-    $("status").textContent = text || `${marks.length.toLocaleString("en")} visible nodes, ${links} edges${suffix}`;
+  // Change the model and redraw, measured until the frame is painted.
+  async timed(change) {
+    const start = performance.now();
+    change();
+    this.refresh();
+    await this.drawing.settled();
+    performance.measure("changed", { start });
   }
 
+  // The numbers of visible and of drawn nodes and edges; messages have an element of their own.
+  count() {
+    const { marks, links, drawn } = this.drawing, text = (number) => number.toLocaleString("en");
+    const nodes = drawn.marks < marks.length ? `${text(drawn.marks)} of ${text(marks.length)} visible nodes` : counted(marks.length, "visible node");
+    let edges = counted(links.length, "edge");
+    if (drawn.links < links.length) edges = `${text(drawn.links)} of ${edges}, ${drawn.links < drawn.visible ? "the heaviest" : "those in view"}`;
+    $("status").textContent = `${nodes}, ${edges}`;
+  }
+
+  say(text) { $("message").textContent = text; }
+
   toggle(id, open) {
-    if (this.model.isLeaf(id) || id === this.model.root) return;
-    if (open) this.model.expand(id); else this.model.collapse(id);
+    if (this.model.isSingle(id) || id === this.model.root) return;
     $("show").value = -1;
-    this.refresh();
+    this.timed(() => { if (open) this.model.expand(id); else this.model.collapse(id); });
   }
 
   select(id) {
@@ -75,9 +111,10 @@ class Explorer {
   }
 
   // Graph and outline both report the pointer; leaving one must not reset the other.
-  hover(id, from) {
+  hover(id, from, event) {
     if (id < 0 && from !== this.hoveredFrom) return;
     this.hoveredFrom = from;
+    this.tooltip.show(id, event);
     if (id === this.drawing.hovered) return;
     this.drawing.hovered = id;
     this.drawing.highlight();
@@ -89,146 +126,23 @@ class Explorer {
     $("show").value = -1;
     this.refresh();
     this.select(id);
-    this.drawing.fit(id);
+    this.drawing.view.fit(id);
   }
 
-  // Details of the selected cluster or node.
   showDetails() {
-    const { model } = this, id = this.selected < 0 ? model.root : this.selected;
-    const number = (x) => x.toLocaleString("en", { maximumFractionDigits: 4 });
-    const entropy = model.below[model.root] || 1;
-    const details = [["Level", String(model.level[id])]];
-    if (!model.isLeaf(id)) details.push(["Nodes", number(model.size[id])]);
-    details.push([model.isLeaf(id) ? "Degree" : "Volume", number(model.volume[id])]);
-    if (id !== model.root) details.push(["Boundary", number(model.boundary[id])], ["Entropy contribution", `${bitsText(model.bits[id])} bits`]);
-    if (!model.isLeaf(id)) {
-      details.push(["Entropy below", `${bitsText(model.below[id])} bits`]);
-      if (id !== model.root) details.push(["Share of the entropy", `${((model.bits[id] + model.below[id]) / entropy * 100).toFixed(1)} %`]);
+    const { model } = this, id = this.selected < 0 ? model.root : this.selected, actions = [];
+    if (!model.isSingle(id) && id !== model.root) {
+      actions.push([model.open[id] ? "Collapse" : "Expand", () => this.toggle(id, !model.open[id])]);
     }
-    const heading = document.createElement("h2"), name = document.createElement("bdi"), list = document.createElement("dl");
-    name.textContent = shorten(model.name(id), 500);
-    heading.append(name);
-    for (const [term, text] of details) {
-      const dt = document.createElement("dt"), dd = document.createElement("dd");
-      dt.textContent = term;
-      dd.textContent = text;
-      list.append(dt, dd);
-    }
-    const buttons = [];
-    const addButton = (text, action) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = text;
-      button.addEventListener("click", () => {
-        action();
-        $("details").querySelector("button").focus(); // the pressed one may be replaced
-      });
-      buttons.push(button);
-    };
-    if (!model.isLeaf(id) && id !== model.root) addButton(model.open[id] ? "Collapse" : "Expand", () => this.toggle(id, !model.open[id]));
-    addButton("Zoom to", () => this.drawing.fit(id));
-    $("details").replaceChildren(heading, list, ...buttons);
+    actions.push(["Zoom to", () => this.drawing.view.fit(id)]);
+    showDetails($("details"), model, id, actions);
   }
 
-  listen() {
-    const { model, drawing, outline } = this;
-    $("show").addEventListener("change", () => {
-      if (Number($("show").value) >= 0) model.showLevel(Number($("show").value));
-      this.refresh();
-    });
-    $("colour").addEventListener("change", () => {
-      drawing.colourLevel = Number($("colour").value);
-      this.refresh();
-    });
-    $("fit").addEventListener("click", () => drawing.fit(model.root));
-    $("png").addEventListener("click", async () => this.save(await drawing.png(), "png"));
-    $("csv").addEventListener("click", () => this.save(new Blob([model.csv()], { type: "text/csv" }), "csv"));
-    this.listenToGraph();
-    this.listenToOutline();
-    new Search(this, $("query"), $("results"));
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !/^(INPUT|SELECT)$/.test(event.target.tagName)) {
-        event.preventDefault();
-        $("query").focus();
-      }
-    });
-  }
-
-  listenToGraph() {
-    const { model, drawing } = this;
-    const slack = () => 3 / drawing.scale();
-    let opened = -Infinity;
-    drawing.plot.on_event("mousemove", ({ x, y }) => {
-      const id = model.at(x, y, slack());
-      this.hover(id === model.root ? -1 : id, "graph");
-    });
-    drawing.plot.on_event("mouseleave", () => this.hover(-1, "graph"));
-    drawing.plot.on_event("tap", ({ x, y }) => {
-      const id = model.at(x, y, slack());
-      if (id === model.root) return this.select(-1);
-      if (!model.isLeaf(id) && !model.open[id]) {
-        opened = performance.now();
-        this.toggle(id, true);
-      }
-      this.select(id);
-    });
-    drawing.plot.on_event("doubletap", ({ x, y }) => {
-      if (performance.now() - opened < 500) return; // the first click expanded it
-      let id = model.at(x, y, slack());
-      if (model.isLeaf(id)) id = model.parent[id];
-      this.toggle(id, false);
-      this.select(id === model.root ? -1 : id);
-    });
-    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    $("graph").addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (moves[event.key]) drawing.pan(...moves[event.key]);
-      else if (event.key === "+" || event.key === "=") drawing.zoom(0.8);
-      else if (event.key === "-") drawing.zoom(1.25);
-      else if (event.key === "0") drawing.fit(model.root);
-      else if (event.key === "Enter" && this.selected >= 0) this.toggle(this.selected, true);
-      else if (event.key === "Backspace" && this.selected >= 0) this.close(this.selected);
-      else if (event.key === "Escape") this.select(-1);
-      else return;
-      event.preventDefault();
-    });
-  }
-
-  // Collapse a cluster, or its parent if it is collapsed already.
+  // Collapse a cluster, or the one around it if it is collapsed already.
   close(id) {
-    const target = this.model.open[id] ? id : this.model.parent[id];
+    const target = this.model.open[id] ? id : this.model.parentOf(id);
     this.toggle(target, false);
     this.select(target);
-  }
-
-  listenToOutline() {
-    const { model, outline } = this;
-    const activate = (id) => { outline.active = id; this.hover(id === model.root ? -1 : id, "outline"); outline.scrollTo(id); };
-    $("outline").addEventListener("mousemove", (event) => {
-      const id = outline.idOf(event);
-      this.hover(id === model.root ? -1 : id, "outline");
-    });
-    $("outline").addEventListener("mouseleave", () => this.hover(-1, "outline"));
-    $("outline").addEventListener("click", (event) => {
-      const id = outline.idOf(event);
-      if (id < 0) return;
-      if (!model.isLeaf(id)) this.toggle(id, !model.open[id]);
-      this.select(id);
-    });
-    $("outline").addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const id = outline.active;
-      if (/^(Arrow(Up|Down)|Page(Up|Down)|Home|End)$/.test(event.key)) activate(outline.neighbour(event.key));
-      else if (event.key === "ArrowRight" && !model.isLeaf(id)) {
-        if (model.open[id]) activate(model.childrenOf(id)[0]); else this.toggle(id, true);
-      } else if (event.key === "ArrowLeft" && id !== model.root) {
-        if (!model.isLeaf(id) && model.open[id]) this.toggle(id, false); else activate(model.parent[id]);
-      } else if (event.key === "Enter" || event.key === " ") {
-        this.select(id);
-        this.drawing.fit(id);
-      } else return;
-      event.preventDefault();
-    });
   }
 
   save(blob, suffix) {
@@ -237,17 +151,18 @@ class Explorer {
     link.download = `${this.title.replace(/[^\w.-]+/g, "_").slice(0, 60) || "graph"}.${suffix}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    this.setStatus(`Saved ${link.download}`);
+    this.say(`Saved ${link.download}`);
   }
+
+  settled() { return this.drawing.settled(); }
 
   // Position of a node on the screen, for browser tests.
   screen(level, index) {
-    const id = this.model.offset[level] + index, box = $("graph").getBoundingClientRect();
-    const { x_range: h, y_range: v } = this.drawing.plot, scale = this.drawing.scale();
-    return [box.left + (this.model.x[id] - h.start) * scale, box.top + (v.end - this.model.y[id]) * scale];
+    const box = $("graph").getBoundingClientRect(), { x, y } = this.drawing.view.disk(this.model.offset[level] + index);
+    return [box.left + x, box.bottom - y];
   }
 }
 
 Bokeh.set_log_level("warn");
 window.explorer = new Explorer(JSON.parse($("data").textContent));
-window.explorer.start();
+window.explorer.ready = window.explorer.start();

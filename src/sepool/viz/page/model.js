@@ -1,80 +1,110 @@
-// The tree in flat arrays; ids number the nodes of all levels, level after level.
+// The tree in flat arrays; ids number the nodes of all levels, level after level. Levels are loaded
+// from the root down when they are needed. A chain of only children counts as its uppermost cluster.
 class Model {
-  constructor(data) {
-    this.height = data.counts.length - 1;
-    this.names = data.names;
+  constructor(head) {
+    const { counts } = head;
+    this.counts = counts;
+    this.height = counts.length - 1;
+    this.head = head;
     this.offset = [0];
-    for (const count of data.counts) this.offset.push(this.offset.at(-1) + count);
-    const total = this.offset.at(-1);
-    this.total = total;
-    this.leaves = data.counts[0];
+    for (const count of counts) this.offset.push(this.offset.at(-1) + count);
+    const total = this.total = this.offset.at(-1);
+    this.leaves = counts[0];
     this.root = total - 1;
     this.level = new Uint8Array(total);
+    counts.forEach((count, level) => this.level.fill(level, this.offset[level], this.offset[level + 1]));
+    this.arrays = { x: Float32Array, y: Float32Array, r: Float32Array, volume: Float64Array, boundary: Float64Array, below: Float64Array,
+      size: Int32Array, class: Uint8Array, share: Float32Array, excess: Float32Array, error: Float32Array, verdict: Uint8Array };
+    for (const [name, Type] of Object.entries(this.arrays)) this[name] = new Type(total);
+    this.size.fill(1, 0, this.leaves);
+    this.share.fill(1, 0, this.leaves);
     this.parent = new Int32Array(total).fill(-1);
-    this.x = new Float64Array(total);
-    this.y = new Float64Array(total);
-    this.r = new Float64Array(total).fill(1);
-    this.volume = new Float64Array(total);
-    this.boundary = new Float64Array(total);
-    this.size = new Int32Array(total).fill(1, 0, this.leaves);
-    this.colour = new Uint8Array(total);
-    for (let level = 0; level <= this.height; level++) {
-      const start = this.offset[level];
-      for (let i = 0; i < data.counts[level]; i++) {
-        const id = start + i;
-        this.level[id] = level;
-        this.x[id] = data.x[level][i] / 100;
-        this.y[id] = data.y[level][i] / 100;
-        this.boundary[id] = data.boundary[level][i];
-        if (level > 0) this.r[id] = data.r[level][i] / 100;
-        if (level > 0 && level < this.height) this.colour[id] = data.colour[level][i];
-        if (level < this.height) this.parent[id] = this.offset[level + 1] + data.parent[level][i];
-      }
-    }
-    this.volume.set(data.volume);
+    this.bits = new Float64Array(total); // entropy contributions; `below`: those of all nodes below
     this.first = new Int32Array(total + 1);
-    for (let id = 0; id < this.root; id++) {
-      this.volume[this.parent[id]] += this.volume[id];
-      this.first[this.parent[id] + 1]++;
-    }
-    this.accumulate(data);
-  }
-
-  // Children, sizes and entropy from the leaves up: parents have larger ids.
-  accumulate(data) {
-    const { total, root } = this;
-    for (let id = 0; id < root; id++) this.size[this.parent[id]] += this.size[id];
-    for (let id = 0; id < total; id++) this.first[id + 1] += this.first[id];
-    const next = this.first.slice();
-    this.children = new Int32Array(root);
-    for (let id = 0; id < root; id++) this.children[next[this.parent[id]]++] = id;
-    // Entropy contributions of a node and of all nodes below it.
-    this.bits = new Float64Array(total);
-    this.below = new Float64Array(total);
-    const all = this.volume[root];
-    for (let id = 0; id < root; id++) {
-      const up = this.parent[id];
-      if (this.boundary[id] > 0) this.bits[id] = this.boundary[id] / all * Math.log2(this.volume[up] / this.volume[id]);
-      this.below[up] += this.below[id] + this.bits[id];
-    }
-    this.u = Int32Array.from(data.u);
-    this.v = Int32Array.from(data.v);
-    this.w = data.w ? Float64Array.from(data.w) : null;
+    this.children = new Int32Array(total);
     this.open = new Uint8Array(total);
+    this.fills = [];
+    this.lists = [];
+    this.lowest = total && this.height + 1; // loaded level
+    this.load(this.height);
   }
 
-  childrenOf(id) { return this.children.subarray(this.first[id], this.first[id + 1]); }
+  load(level) {
+    while (this.lowest > Math.max(level, 0)) this.loadLevel(--this.lowest);
+  }
+
+  loadLevel(level) {
+    const start = this.offset[level], end = this.offset[level + 1];
+    for (const [name, Type] of Object.entries(this.arrays)) {
+      const values = numbersOf(`${name}-${level}`, Type);
+      if (values) this[name].set(values, start);
+    }
+    const parent = numbersOf(`parent-${level}`, Int32Array);
+    if (!parent) return; // the root
+    const all = this.volume[this.root], first = this.first;
+    for (let i = 0; i < parent.length; i++) {
+      const up = this.parent[start + i] = end + parent[i], id = start + i;
+      first[up + 1]++;
+      if (this.boundary[id] > 0) this.bits[id] = this.boundary[id] / all * Math.log2(this.volume[up] / this.volume[id]);
+    }
+    // The children of this level's parents are adjacent, at the offset of this level.
+    first[end] = start;
+    const last = this.offset[level + 2];
+    for (let id = end; id < last; id++) first[id + 1] += first[id];
+    const next = first.slice(end, last);
+    for (let id = start; id < end; id++) this.children[next[this.parent[id] - end]++] = id;
+    if (last <= this.root) first[last] = end; // overwritten by the prefix sums
+  }
+
+  childrenOf(id) {
+    this.load(this.level[id] - 1);
+    return this.children.subarray(this.first[id], this.first[id + 1]);
+  }
+
   isLeaf(id) { return id < this.leaves; }
+  isSingle(id) { return this.size[id] === 1 && id !== this.root; }
   index(id) { return id - this.offset[this.level[id]]; }
+
+  list(level) { return this.lists[level] ??= listOf(`names-${level}`); }
 
   name(id) {
     if (id === this.root) return `All ${this.leaves.toLocaleString("en")} nodes`;
-    if (!this.isLeaf(id)) return `Cluster ${this.level[id]}.${this.index(id)}`;
-    return this.names ? this.names[id] : String(id);
+    const level = this.level[id];
+    return level || this.head.named ? this.list(level)[this.index(id)] : String(id);
+  }
+
+  // The colour of a cluster, 0xrrggbb.
+  fill(id) {
+    const level = this.level[id], fills = this.fills[level] ??= numbersOf(`fill-${level}`, Uint8Array), i = 3 * this.index(id);
+    return fills ? fills[i] << 16 | fills[i + 1] << 8 | fills[i + 2] : 0x0072b2;
   }
 
   ancestor(id, level) {
     while (this.level[id] < level) id = this.parent[id];
+    return id;
+  }
+
+  isOnlyChild(id) { return id !== this.root && this.childrenOf(this.parent[id]).length === 1; }
+
+  // The uppermost cluster of the chain of only children that a cluster is in; leaves are themselves.
+  top(id) {
+    if (!this.isLeaf(id)) while (this.isOnlyChild(id)) id = this.parent[id];
+    return id;
+  }
+
+  // The cluster around a cluster or leaf that has other members.
+  parentOf(id) {
+    while (this.isOnlyChild(id)) id = this.parent[id];
+    return id === this.root ? id : this.top(this.parent[id]);
+  }
+
+  // The lowest open cluster of a chain, or what it ends in: a collapsed cluster or a leaf.
+  end(id) {
+    while (this.open[id]) {
+      const children = this.childrenOf(id);
+      if (children.length !== 1) break;
+      id = children[0];
+    }
     return id;
   }
 
@@ -93,52 +123,47 @@ class Model {
   }
 
   reveal(id) {
+    this.load(this.level[id]);
     for (let up = this.parent[id]; up >= 0; up = this.parent[up]) this.open[up] = 1;
   }
 
   showLevel(level) {
-    for (let id = 0; id < this.total; id++) this.open[id] = this.level[id] > level ? 1 : 0;
+    this.load(level);
+    this.open.fill(0, 0, this.offset[level + 1]);
+    this.open.fill(1, this.offset[level + 1]);
     this.open[this.root] = 1;
   }
 
-  // Ids of the rows of the outline, of marks and of disks.
+  // Ids of the rows of the outline with their depths, of marks and of disks.
   walk() {
-    const rows = [], marks = [], disks = [], stack = [this.root];
+    const rows = [], depths = [], marks = [], disks = [], stack = [[this.root, 0]];
     while (stack.length) {
-      const id = stack.pop();
+      const [id, depth] = stack.pop(), end = this.end(id);
+      if (!this.open[end]) {
+        const mark = this.isLeaf(end) ? end : id === this.root ? end : id;
+        if (id === this.root) { rows.push(id); depths.push(0); }
+        rows.push(mark);
+        depths.push(id === this.root ? 1 : depth);
+        marks.push(mark);
+        continue;
+      }
       rows.push(id);
-      if (!this.open[id]) { marks.push(id); continue; }
+      depths.push(depth);
       if (id !== this.root) disks.push(id);
-      const children = this.childrenOf(id);
-      for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]);
+      const children = this.childrenOf(end);
+      for (let i = children.length - 1; i >= 0; i--) stack.push([children[i], depth + 1]);
     }
-    return { rows, marks, disks };
-  }
-
-  // Edges between marks: the weight between the nodes below them.
-  linksBetween(marks) {
-    const mark = new Int32Array(this.total).fill(-1);
-    marks.forEach((id, i) => { mark[id] = i; });
-    for (let id = this.total - 2; id >= 0; id--) if (mark[id] < 0) mark[id] = mark[this.parent[id]];
-    const sums = new Map(), count = marks.length;
-    for (let i = 0; i < this.u.length; i++) {
-      const a = mark[this.u[i]], b = mark[this.v[i]];
-      if (a === b) continue;
-      const key = a < b ? a * count + b : b * count + a;
-      sums.set(key, (sums.get(key) || 0) + (this.w ? this.w[i] : 1));
-    }
-    const links = [];
-    for (const [key, w] of sums) links.push({ a: marks[Math.floor(key / count)], b: marks[key % count], w });
-    return links.sort((p, q) => q.w - p.w);
+    return { rows, depths, marks, disks };
   }
 
   // The mark or expanded cluster at a point, by default the root.
   at(x, y, slack) {
     let id = this.root;
     for (;;) {
-      if (!this.open[id]) return id;
+      const end = this.end(id);
+      if (!this.open[end]) return this.isLeaf(end) ? end : id;
       let best = -1, nearest = Infinity;
-      for (const child of this.childrenOf(id)) {
+      for (const child of this.childrenOf(end)) {
         const distance = Math.hypot(this.x[child] - x, this.y[child] - y) - this.r[child];
         if (distance <= slack && distance < nearest) { best = child; nearest = distance; }
       }
@@ -148,6 +173,7 @@ class Model {
   }
 
   csv() {
+    this.load(0);
     const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const levels = [];
     for (let level = 1; level < this.height; level++) levels.push(level);

@@ -7,6 +7,7 @@ class Outline {
     this.element = element;
     this.colourOf = colourOf;
     this.rows = [];
+    this.depths = [];
     this.position = new Map();
     this.active = model.root;
     this.hovered = this.selected = -1;
@@ -17,8 +18,9 @@ class Outline {
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
-  update(rows) {
+  update({ rows, depths }) {
     this.rows = rows;
+    this.depths = depths;
     this.position = new Map(rows.map((id, i) => [id, i]));
     if (!this.position.has(this.active)) this.active = this.model.root;
     this.space.style.height = `${rows.length * ROW}px`;
@@ -43,27 +45,20 @@ class Outline {
   }
 
   row(i) {
-    const { model } = this, id = this.rows[i], leaf = model.isLeaf(id);
-    const row = document.createElement("div");
+    const { model } = this, id = this.rows[i], leaf = model.isSingle(id), depth = this.depths[i];
+    const row = element("div");
     row.id = `row-${id}`;
     row.dataset.id = id;
     row.setAttribute("role", "treeitem");
-    row.setAttribute("aria-level", model.height - model.level[id] + 1);
+    row.setAttribute("aria-level", depth + 1);
     row.setAttribute("aria-selected", id === this.selected);
     if (!leaf) row.setAttribute("aria-expanded", !!model.open[id]);
-    if (id !== model.root) {
-      const siblings = model.childrenOf(model.parent[id]);
-      row.setAttribute("aria-setsize", siblings.length);
-      row.setAttribute("aria-posinset", siblings.indexOf(id) + 1);
-    }
     row.classList.toggle("hover", id === this.hovered);
     row.classList.toggle("active", id === this.active);
     row.style.top = `${i * ROW}px`;
-    row.style.paddingLeft = `${4 + 14 * (model.height - model.level[id])}px`;
+    row.style.paddingLeft = `${4 + 14 * depth}px`;
     const add = (className, text, hidden) => {
-      const span = document.createElement(className === "name" ? "bdi" : "span");
-      span.className = className;
-      span.textContent = text;
+      const span = element(className === "name" ? "bdi" : "span", className, text);
       if (hidden) span.setAttribute("aria-hidden", "true");
       row.append(span);
       return span;
@@ -72,10 +67,12 @@ class Outline {
     add("spot", "", true).style.background = this.colourOf(id);
     const name = shorten(model.name(id), 200), bits = `${bitsText(model.bits[id] + model.below[id])} bits`;
     const count = leaf || id === model.root ? "" : model.size[id].toLocaleString("en");
-    add("name", name);
+    add("name", name).title = name;
     add("count", count);
     add("bits", bits);
-    row.setAttribute("aria-label", [name, count && `${count} node${count === "1" ? "" : "s"}`, bits].filter(Boolean).join(", "));
+    const verdict = verdictOf(model, id);
+    if (verdict) add("verdict", verdict.short, true).title = verdict.long;
+    row.setAttribute("aria-label", [name, count && `${count} nodes`, bits, verdict?.long].filter(Boolean).join(", "));
     return row;
   }
 
@@ -99,8 +96,4 @@ class Outline {
     const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity }[key];
     return this.rows[Math.min(this.rows.length - 1, Math.max(0, i + step))];
   }
-}
-
-function bitsText(bits) {
-  return bits === 0 ? "0" : bits >= 0.001 ? bits.toFixed(4) : bits.toExponential(1);
 }

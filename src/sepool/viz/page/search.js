@@ -9,7 +9,6 @@ class Search {
     this.list = list;
     this.ids = [];
     this.choice = 0;
-    this.names = this.model.names?.map((name) => name.toLowerCase());
     input.addEventListener("input", () => this.search());
     input.addEventListener("keydown", (event) => this.onKey(event));
     input.addEventListener("blur", () => this.show([]));
@@ -24,6 +23,7 @@ class Search {
   find(text) {
     const query = text.trim().toLowerCase(), equal = [], begins = [], contains = [];
     if (!query) return equal;
+    if (this.model.head.named) this.names ??= this.model.list(0).map((name) => name.toLowerCase());
     for (let id = 0; id < this.model.leaves; id++) {
       const name = this.names ? this.names[id] : String(id), at = name.indexOf(query);
       if (at < 0) continue;
@@ -37,7 +37,7 @@ class Search {
     const ids = this.find(this.input.value), count = ids.length;
     this.show(ids);
     if (!this.input.value.trim()) return;
-    this.explorer.setStatus(count === MAX_RESULTS ? `${count} or more nodes found` : `${count} node${count === 1 ? "" : "s"} found`);
+    this.explorer.say(count === MAX_RESULTS ? `${count} or more nodes found` : `${counted(count, "node")} found`);
   }
 
   show(ids, choice = 0) {
@@ -75,6 +75,6 @@ class Search {
   choose(id) {
     this.show([]);
     this.explorer.goTo(id);
-    this.explorer.setStatus(`Found ${shorten(this.model.name(id), 80)}`);
+    this.explorer.say(`Found ${shorten(this.model.name(id), 80)}`);
   }
 }

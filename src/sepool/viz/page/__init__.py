@@ -1,0 +1,1 @@
+"""The explorer page: its scripts and style, and the data that they read."""
