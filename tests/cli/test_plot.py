@@ -46,7 +46,7 @@ def test_plot_of_tree_chooses_kind_by_graph(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["--kind", "pie"], "--kind takes clusters, dendrogram, levels, got 'pie'"),
-        (["-o", "picture.gif"], "expected a name that ends in .png or .svg"),
+        (["-o", "picture.gif"], "expected a name that ends in .png, .svg or .pdf"),
         (["-o", "nowhere/picture.png"], "no folder"),
         (["--height", "3", "--level", "9"], "level must be 1 to 3, got 9"),
         (["--level", "1", "--kind", "dendrogram"], "--level goes with the kinds clusters"),

@@ -11,8 +11,9 @@ from sepool.viz.coarse_graph import ancestors, coarse_edges
 from sepool.viz.colours import (
     COARSER,
     PALETTE,
-    colour_level,
+    checked_level,
     level_fills,
+    oklab,
     palette_indices,
     text_on,
 )
@@ -47,12 +48,11 @@ def test_text_on_every_fill_reaches_the_contrast_of_wcag(fill: str) -> None:
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-def test_colour_level_by_default_is_the_coarsest_of_several_clusters() -> None:
+def test_checked_level_beyond_the_root_raises() -> None:
     tree = sepool.coding_tree(nx.karate_club_graph(), 3)
-    assert colour_level(tree, None) == 2
-    assert colour_level(sepool.coding_tree([(0, 1)], 1), None) == 1
+    assert checked_level(tree, None) == 1
     with pytest.raises(ValueError, match="level must be 1 to 3, got 4"):
-        colour_level(tree, 4)
+        checked_level(tree, 4)
 
 
 def test_ancestors_of_leaves_are_labels() -> None:
@@ -60,10 +60,31 @@ def test_ancestors_of_leaves_are_labels() -> None:
     np.testing.assert_array_equal(ancestors(tree, 0, 3), tree.labels(3))
 
 
-def test_level_fills_above_the_level_are_grey() -> None:
-    graph = sepool.as_graph(nx.karate_club_graph())
+def test_level_fills_are_shades_of_the_parents() -> None:
+    graph = sepool.as_graph(nx.planted_partition_graph(12, 12, 0.7, 0.02, seed=1))
     tree = sepool.coding_tree(graph, 3)
-    fills = level_fills(tree, coarse_edges(tree, graph), 1)
+    fills = level_fills(tree, coarse_edges(tree, graph), None)
     assert [len(fill) for fill in fills] == list(tree.counts[:-1])
-    assert set(fills[2]) == {COARSER}
+    assert set(fills[2]) <= set(PALETTE)
     np.testing.assert_array_equal(fills[0], fills[1][tree.labels(1)])
+    own = fills[2][tree.assignment(2)]
+    distance = np.linalg.norm(oklab(fills[1])[:, None] - oklab(np.array(PALETTE)), axis=2)
+    nearest = np.array(PALETTE)[distance.argmin(axis=1)]
+    assert (nearest == own).mean() > 0.7
+    coarse = level_fills(tree, coarse_edges(tree, graph), 2)
+    np.testing.assert_array_equal(coarse[0], coarse[2][tree.labels(2)])
+
+
+def test_level_fills_of_twelve_clusters_are_twelve_hues() -> None:
+    graph = sepool.as_graph(nx.complete_graph(12))
+    tree = sepool.CodingTree.from_levels(graph, list(range(12)))
+    fills = level_fills(tree, coarse_edges(tree, graph), None)
+    assert len(set(fills[1])) == 12
+
+
+def test_level_fills_of_siblings_with_edges_differ() -> None:
+    graph = sepool.as_graph(nx.ring_of_cliques(8, 4))
+    cliques = np.arange(32) // 4
+    tree = sepool.CodingTree.from_levels(graph, [cliques, cliques // 4])
+    fills, edges = level_fills(tree, coarse_edges(tree, graph), None), coarse_edges(tree, graph)[1]
+    assert (fills[1][edges.u] != fills[1][edges.v]).all()

@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pytest
 
 import sepool
 from sepool.viz.explore import _escape_script, explorer_page
@@ -26,6 +27,7 @@ class _Page(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[str] = []
+        self.blocks: dict[str, str] = {}
         self.inside = ""
         self.open: list[str] = []
         self.feed(text)
@@ -36,7 +38,10 @@ class _Page(HTMLParser):
         self.inside = tag
         if tag not in ("meta", "input"):
             self.open.append(tag)
-        if tag == "script":
+        self.block = dict(attrs).get("id") if tag == "script" else None
+        if tag == "script" and (self.block or "").startswith("data-"):
+            self.blocks[self.block or ""] = ""
+        elif tag == "script":
             self.scripts.append("")
 
     def handle_endtag(self, tag: str) -> None:
@@ -44,7 +49,9 @@ class _Page(HTMLParser):
         self.inside = ""
 
     def handle_data(self, data: str) -> None:
-        if self.inside == "script":
+        if self.inside == "script" and (self.block or "").startswith("data-"):
+            self.blocks[self.block or ""] += data
+        elif self.inside == "script":
             self.scripts[-1] += data
 
     @property
@@ -52,13 +59,17 @@ class _Page(HTMLParser):
         result: dict[str, Any] = json.loads(self.scripts[0])
         return result
 
+    def array(self, name: str, dtype: str) -> np.ndarray:
+        return np.frombuffer(base64.b64decode(self.blocks[f"data-{name}"]), dtype)
+
 
 def test_explorer_page_has_no_external_resources() -> None:
     graph = nx.karate_club_graph()
     text = explorer_page(sepool.coding_tree(graph, 3), graph)
     page = _Page(text)
     assert page.open == []
-    assert [tag for tag, _ in page.tags].count("script") == 3
+    scripts = [attributes for tag, attributes in page.tags if tag == "script"]
+    assert sum("type" not in attributes for attributes in scripts) == 2
     for tag, attributes in page.tags:
         assert tag not in ("link", "iframe", "img", "object", "embed", "base")
         assert not {"src", "href", "action", "data", "style"} & set(attributes)
@@ -93,20 +104,23 @@ def test_explorer_page_with_hostile_names_keeps_them_as_data(hostile_graph: sepo
     assert names is not None
     page = _Page(explorer_page(tree, hostile_graph, title=names[1]))
     plain = _Page(explorer_page(sepool.coding_tree([(0, 1)]), [(0, 1)]))
-    assert page.data["names"] == list(names)
+    assert json.loads(page.blocks["data-names-0"]) == list(names)
     assert page.data["title"] == names[1]
     assert page.scripts[1:] == plain.scripts[1:]
-    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
-    assert re.search(r"[<>&\u2028\u2029]|[^\x00-\x7f]", page.scripts[0]) is None
+    assert {tag for tag, _ in page.tags} == {tag for tag, _ in plain.tags}
+    for text in (page.scripts[0], *page.blocks.values()):
+        assert re.search(r"[<>&\u2028\u2029]|[^\x00-\x7f]", text) is None
 
 
 def test_explorer_page_of_edge_cases_has_their_sizes(edge_case: Pair) -> None:
     tree, graph = edge_case
-    data = _Page(explorer_page(tree, graph)).data
-    assert data["counts"] == list(tree.counts)
-    assert len(data["u"]) == graph.num_edges
-    assert [len(x) for x in data["x"]] == list(tree.counts)
-    np.testing.assert_allclose(data["volume"], tree.volumes(0), rtol=1e-11)
+    page = _Page(explorer_page(tree, graph))
+    assert page.data["counts"] == list(tree.counts)
+    assert len(page.array("end-0", "<u4")) == graph.num_edges
+    for level in range(tree.height + 1):
+        assert len(page.array(f"x-{level}", "<f4")) == tree.num_clusters(level)
+        np.testing.assert_array_equal(page.array(f"volume-{level}", "<f8"), tree.volumes(level))
+    assert page.array(f"below-{tree.height}", "<f8")[0] == pytest.approx(tree.entropy)
 
 
 def test_explorer_page_repeated_is_equal() -> None:

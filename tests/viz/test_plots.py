@@ -48,7 +48,7 @@ def test_plot_of_edge_cases_has_content(edge_case: Pair, draw: Callable[..., Fig
 
 def test_save_figure_twice_writes_equal_files(draw: Callable[..., Figure], tmp_path: Path) -> None:
     graph = nx.les_miserables_graph()
-    for suffix in ("png", "svg"):
+    for suffix in ("png", "svg", "pdf"):
         files = [tmp_path / f"{i}.{suffix}" for i in range(2)]
         for file in files:
             viz.save_figure(draw(sepool.coding_tree(graph, 3), graph), file)
@@ -56,6 +56,7 @@ def test_save_figure_twice_writes_equal_files(draw: Callable[..., Figure], tmp_p
     root = ElementTree.parse(tmp_path / "0.svg").getroot()
     assert root.tag.endswith("svg")
     assert (tmp_path / "0.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "0.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_save_figure_with_hostile_names_escapes_them(
@@ -112,7 +113,7 @@ def test_plot_clusters_with_names_puts_each_at_its_node() -> None:
             x = np.clip(centre.real, low.real, high.real)
             return np.abs(x + 1j * np.clip(centre.imag, low.imag, high.imag) - centre)
 
-        assert distance(disks.centre[0])[i] < 1
+        assert distance(disks.centre[0])[i] < max(1, disks.radius[0][i])
         others = np.arange(tree.num_clusters(1)) != tree.labels(1)[i]
         gap = distance(disks.centre[1]) - disks.radius[1]
         assert gap[others].min() > -1e-6, name
@@ -164,7 +165,7 @@ def test_plot_clusters_with_level_and_title_uses_them() -> None:
 
 
 def test_save_figure_with_other_suffix_raises(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in \.png or \.svg"):
+    with pytest.raises(ValueError, match=r"ends in \.png, \.svg or \.pdf"):
         viz.save_figure(Figure(), tmp_path / "tree.gif")
 
 
@@ -177,3 +178,33 @@ def test_viz_unknown_name_raises() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         viz.nothing  # noqa: B018
     assert "plot_levels" in dir(viz)
+
+
+def test_plots_name_clusters_by_members_of_largest_degree() -> None:
+    graph = nx.les_miserables_graph()
+    tree = sepool.coding_tree(graph, 3)
+    axes = viz.plot_levels(tree, graph).axes[2]
+    names = {name.replace(", ", "\n") for name in tree.cluster_names(2)}
+    firsts = set(tree.cluster_names(2, count=1)) | set(tree.cluster_names(2, count=2))
+    shown = {text.get_text() for text in axes.texts}
+    assert shown
+    assert shown <= names | firsts | {name.replace(", ", "\n") for name in firsts}
+    grid = nx.grid_2d_graph(30, 30)
+    tree = sepool.coding_tree(grid, 3)
+    note, *labels = (text.get_text() for text in viz.plot_clusters(tree, grid).axes[0].texts)
+    assert note.startswith("names: nodes of the largest degree")
+    level = int(note[-1])
+    assert set(labels) <= {*tree.cluster_names(level), *tree.cluster_names(level, count=1)}
+
+
+def test_plot_clusters_labels_of_clusters_cover_no_node() -> None:
+    graph = sepool.as_graph(nx.planted_partition_graph(6, 20, 0.4, 0.02, seed=2))
+    tree = sepool.coding_tree(graph, 3)
+    disks = layout(tree, graph)
+    (axes,) = viz.plot_clusters(tree, graph).axes
+    assert len(axes.texts) > 3
+    for text in axes.texts[1:]:
+        low, high = _in_data(axes, text)
+        x = np.clip(disks.centre[0].real, low.real, high.real)
+        y = np.clip(disks.centre[0].imag, low.imag, high.imag)
+        assert (np.abs(x + 1j * y - disks.centre[0]) > 0.8 * disks.radius[0]).all()

@@ -22,7 +22,7 @@ Labels = Annotated[
     Path | None,
     typer.Option(help=f"Write the clusters of every node: {', '.join(LABEL_ENDINGS)}."),
 ]
-Plot = Annotated[Path | None, typer.Option(help="Draw the clusters: .png, .svg.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the clusters: .png, .svg, .pdf.")]
 
 
 def tree(

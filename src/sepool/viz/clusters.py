@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from sepool.tree import CodingTree
@@ -23,10 +24,10 @@ from sepool.viz.drawing import (
     points_per_unit,
     single_line,
 )
-from sepool.viz.labels import LabelPlacer, fitting_size
+from sepool.viz.labels import LabelPlacer, fitting_size, positions_around
 from sepool.viz.scene import Scene
 
-MAX_NAMED = 80  # nodes; larger graphs have cluster sizes as labels
+MAX_NAMED = 80  # nodes; larger graphs have names of clusters as labels
 MAX_CLUSTER_LABELS = 24
 SIDE, WIDE_SIDE, TITLE_HEIGHT = 9.0, 12.0, 0.5  # inches; wide with names next to the nodes
 RADIUS, SMALL_RADIUS = 0.85, 0.6  # of nodes in their disks of the layout; small next to names
@@ -43,7 +44,7 @@ def plot_clusters(
     Args:
         tree: a coding tree of the graph.
         graph: anything `sepool.as_graph` takes.
-        level: level of the clusters that set the colours; the coarsest by default.
+        level: finest level with shades of its own; all levels have them by default.
         title: a line above the picture; sizes and entropy by default.
 
     Returns:
@@ -59,7 +60,7 @@ def plot_clusters(
     scene = Scene.of(tree, graph, level, title)
     named = node_names(tree) if tree.num_nodes <= MAX_NAMED else []
     names = [single_line(name, 16) for name in named]
-    inside = _size_inside(names, scene.box)
+    inside = _size_inside(names, scene)
     outside = bool(names) and not inside
     figure, axes = _new_axes(scene.box, WIDE_SIDE if outside else SIDE)
     for above in range(tree.height - 1, 0, -1):
@@ -84,12 +85,14 @@ def plot_clusters(
     return figure
 
 
-def _size_inside(names: list[str], box: Box) -> float:
+def _size_inside(names: list[str], scene: Scene) -> float:
     """Return the font size of names inside their nodes, 0 if it is illegible."""
     if not names:
         return 0.0
-    unit = 72 * SIDE / max(box[2] - box[0], box[3] - box[1])
-    size = fitting_size(1.5 * unit, max(map(len, names)), 14.0)
+    left, bottom, right, top = scene.box
+    unit = 72 * SIDE / max(right - left, top - bottom)
+    diameter = 1.5 * unit * float(scene.disks.radius[0].min())
+    size = fitting_size(diameter, max(map(len, names)), 14.0)
     return size if size >= 5 else 0.0
 
 
@@ -135,7 +138,7 @@ def _try_outside(
     placer.reserve(centre, radius)
     for i in order:
         half = placer.measure(names[i], size=size) / 2
-        positions = _positions(complex(centre[i]), half, float(radius[i]) + GAP)
+        positions = positions_around(complex(centre[i]), half, float(radius[i]) + GAP)
         if tree.height > 1:
             others = np.arange(tree.num_clusters(1)) != tree.assignment(1)[i]
             disks = scene.disks.centre[1][others], scene.disks.radius[1][others]
@@ -143,15 +146,6 @@ def _try_outside(
         if not placer.place(positions, names[i], size=size):
             omitted.append(i)
     return omitted
-
-
-def _positions(centre: complex, half: complex, radius: float) -> list[complex]:
-    """Return centres of labels adjacent to a disk: right, left, below, above, then diagonal."""
-    across, up = radius + half.real, radius + half.imag
-    offsets = [across + 0j, -across + 0j, -1j * up, 1j * up]
-    for x, y in ((across - radius / 4, up / 2), (0.5 * half.real, up), (0.9 * half.real, up)):
-        offsets += [complex(x, -y), complex(-x, -y), complex(x, y), complex(-x, y)]
-    return [centre + offset for offset in offsets]
 
 
 def _intersects(
@@ -165,17 +159,24 @@ def _intersects(
 
 
 def _label_clusters(axes: Axes, tree: CodingTree, scene: Scene) -> None:
-    """Write the sizes of the largest clusters, on the finest level of few clusters."""
+    """Write the names of the largest clusters next to them, on the finest level of few clusters."""
     levels = [i for i in range(1, tree.height) if 1 < tree.num_clusters(i) <= MAX_NAMED]
     if not levels:
         return
     level = levels[0]
     placer, sizes = LabelPlacer(axes), tree.cluster_sizes(level)
+    placer.reserve(scene.disks.centre[0], RADIUS * scene.disks.radius[0])
+    centre, radius = scene.disks.centre[level], scene.disks.radius[level]
+    note = f"names: nodes of the largest degree in the largest clusters of level {level}"
+    placer.avoid(_note(axes, note))
     for i in np.argsort(-sizes, kind="stable")[:MAX_CLUSTER_LABELS].tolist():
-        position = complex(scene.disks.centre[level][i])
-        placer.place([position], f"{sizes[i]:,}", size=9, bbox=HALO)
-    _note(axes, f"numbers: nodes in the largest clusters of level {level}")
+        for count in (3, 1):
+            text = single_line(tree.cluster_names(level, count)[i], 30)
+            half = placer.measure(text, size=9) / 2
+            positions = positions_around(complex(centre[i]), half, float(radius[i]) + GAP)
+            if placer.place(positions[2:4] + positions[:2], text, size=9, bbox=HALO):
+                break
 
 
-def _note(axes: Axes, text: str) -> None:
-    axes.text(0.01, 0.005, text, size=9, color=GREY, transform=axes.transAxes)
+def _note(axes: Axes, text: str) -> Text:
+    return axes.text(0.01, 0.005, text, size=9, color=GREY, transform=axes.transAxes)

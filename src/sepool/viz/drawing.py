@@ -21,7 +21,12 @@ from sepool.tree import CodingTree
 from sepool.viz.coarse_graph import EdgeList
 from sepool.viz.colours import GREY, INK
 
-FORMATS = (".png", ".svg")
+FORMATS = (".png", ".svg", ".pdf")
+METADATA: dict[str, dict[str, Any]] = {  # without dates and versions
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 DPI = 150
 MIN_EXTENT = 14.0  # of a picture, in radii of a node
 MAX_TITLE = 90
@@ -48,7 +53,7 @@ def picture_format(path: StrPath) -> str:
     """Return the format of a picture by its suffix."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in FORMATS:
-        expected = " or ".join(FORMATS)
+        expected = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
         raise ValueError(
             f"cannot draw into {os.fspath(path)}: expected a name that ends in {expected}"
         )
@@ -56,7 +61,7 @@ def picture_format(path: StrPath) -> str:
 
 
 def save_figure(figure: Figure, path: StrPath) -> None:
-    """Write a ``.png`` or ``.svg`` file atomically, without date and version.
+    """Write a ``.png``, ``.svg`` or ``.pdf`` file atomically, without date and version.
 
     Example:
         >>> import tempfile
@@ -66,8 +71,8 @@ def save_figure(figure: Figure, path: StrPath) -> None:
         '<?xml'
     """
     format_ = picture_format(check_output(path))
-    metadata: Any = {"Date": None, "Creator": None} if format_ == "svg" else {"Software": None}
-    settings: Any = {"svg.hashsalt": "sepool", "svg.fonttype": "none"}
+    metadata: Any = METADATA[format_]
+    settings: Any = {"svg.hashsalt": "sepool", "svg.fonttype": "none", "pdf.fonttype": 42}
     with ignore_missing_glyphs(), matplotlib.rc_context(settings), atomic_write(path) as file:
         figure.savefig(file, format=format_, dpi=DPI, metadata=metadata)
 

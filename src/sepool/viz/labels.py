@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from sepool.viz.colours import INK
@@ -28,6 +29,11 @@ class LabelPlacer:
             self.axes.transData.transform(np.column_stack([c.real, c.imag])) for c in corners
         )
         self.boxes = np.concatenate([self.boxes, np.hstack([low, high])])
+
+    def avoid(self, label: Text) -> None:
+        """Keep the area of a label that is in the axes free of others."""
+        box = label.get_window_extent(self.renderer).extents
+        self.boxes = np.concatenate([self.boxes, [box]])
 
     def measure(self, text: str, **style: Any) -> complex:
         """Return width and height of a label in data units, as x + iy."""
@@ -56,3 +62,12 @@ class LabelPlacer:
 def fitting_size(diameter: float, length: int, max_size: float) -> float:
     """Return the font size in points of a text inside a disk; a character is 0.62 of it wide."""
     return min(max_size, diameter / max(0.62 * length, 1.25))
+
+
+def positions_around(centre: complex, half: complex, radius: float) -> list[complex]:
+    """Return centres of labels adjacent to a disk: right, left, below, above, then diagonal."""
+    across, up = radius + half.real, radius + half.imag
+    offsets = [across + 0j, -across + 0j, -1j * up, 1j * up]
+    for x, y in ((across - radius / 4, up / 2), (0.5 * half.real, up), (0.9 * half.real, up)):
+        offsets += [complex(x, -y), complex(-x, -y), complex(x, y), complex(-x, y)]
+    return [centre + offset for offset in offsets]

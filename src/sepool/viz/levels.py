@@ -21,11 +21,12 @@ from sepool.viz.drawing import (
     points_per_unit,
     single_line,
 )
-from sepool.viz.labels import LabelPlacer, fitting_size
+from sepool.viz.labels import LabelPlacer, fitting_size, positions_around
 from sepool.viz.scene import Scene
 
 MAX_COLUMNS = 4
-MAX_LABELS = 200
+MAX_LABELS, MAX_OUTSIDE = 200, 30  # of a level: inside nodes, around them
+OUTSIDE = 7.0  # font size of names around nodes, the least inside clusters
 SIDE, HEAD, TITLE_HEIGHT = 3.3, 0.62, 0.45  # inches: a panel, the lines above it, the title
 
 
@@ -35,10 +36,12 @@ def plot_levels(
 ) -> Figure:
     r"""Draw the coarse graph of every level, clusters and edges scaled by size and weight.
 
+    Clusters have the names of their nodes of the largest degree.
+
     Args:
         tree: a coding tree of the graph.
         graph: anything `sepool.as_graph` takes.
-        level: level of the clusters that set the colours; the coarsest by default.
+        level: finest level with shades of its own; all levels have them by default.
         title: a line above the picture; sizes and entropy by default.
 
     Returns:
@@ -80,19 +83,43 @@ def plot_levels(
 
 
 def _draw_nodes(axes: Axes, tree: CodingTree, scene: Scene, level: int) -> None:
-    """Draw the nodes of a level with areas by size, the largest with labels inside."""
+    """Draw the nodes of a level, clusters with areas by size, the largest with names."""
     sizes, centre, fill = tree.cluster_sizes(level), scene.disks.centre[level], scene.fills[level]
-    # The largest common scale at which no node exceeds its disk of the layout.
-    radius = float((scene.disks.radius[level] / np.sqrt(sizes)).min()) * np.sqrt(sizes)
+    radius = scene.disks.radius[level]
+    if level > 0:  # the largest common scale at which no cluster exceeds its disk of the layout
+        radius = float((radius / np.sqrt(sizes)).min()) * np.sqrt(sizes)
     points = points_per_unit(axes)
     rim = "white" if radius.min() * points > 3 else None  # would hide smaller nodes
     draw_disks(axes, centre, radius, fill, 3, edge=rim)
-    texts = node_names(tree) if level == 0 else [f"{size:,}" for size in sizes.tolist()]
-    longest = max(map(len, texts)) if level == 0 else 0  # names have one font size
-    placer = LabelPlacer(axes)
-    for i in np.argsort(-sizes, kind="stable")[:MAX_LABELS].tolist():
-        text = single_line(texts[i], 12)
-        length = min(max(longest, len(text)), 12)
-        size = fitting_size(1.6 * float(radius[i]) * points, length, 16.0)
-        if size >= 4:
-            placer.place([complex(centre[i])], text, size=size, color=text_on(fill[i]))
+    placer, order = LabelPlacer(axes), np.argsort(-tree.volumes(level), kind="stable")
+    names = node_names(tree) if level == 0 else tree.cluster_names(level)
+    diameter = 1.6 * radius * points
+    size = fitting_size(float(diameter.min()), max(len(single_line(n, 12)) for n in names), 16.0)
+    if level == 0 and size >= 4:  # all nodes in one font size
+        for i in order[:MAX_LABELS].tolist():
+            text, colour = single_line(names[i], 12), text_on(fill[i])
+            placer.place([complex(centre[i])], text, size=size, color=colour)
+        return
+    placer.reserve(centre, radius)
+    inside = LabelPlacer(axes)
+    for i in order[:MAX_OUTSIDE].tolist():
+        forms = _forms(names[i], float(diameter[i]))
+        if forms and level > 0:
+            text, size = forms[0]
+            inside.place([complex(centre[i])], text, size=size, color=text_on(fill[i]))
+            continue
+        text = single_line(names[i].split(", ")[0] if level else names[i], 16)
+        half = placer.measure(text, size=OUTSIDE) / 2
+        around = positions_around(complex(centre[i]), half, float(radius[i]) + 0.5 / points)
+        placer.place(around[2:4] + around[:2], text, size=OUTSIDE)
+
+
+def _forms(name: str, diameter: float) -> list[tuple[str, float]]:
+    """Return texts for a disk with their font sizes: the members in lines, the first alone."""
+    lines = [single_line(part, 12) for part in name.split(", ")]
+    forms = []
+    for count in sorted({len(lines), 2, 1}, reverse=True):
+        shown = lines[:count]
+        length = max(max(map(len, shown)), 2 * len(shown))  # a line is as high as two characters
+        forms.append(("\n".join(shown), fitting_size(0.9 * diameter, length, 13.0)))
+    return [form for form in forms if form[1] >= OUTSIDE]
