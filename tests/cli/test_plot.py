@@ -74,6 +74,57 @@ def test_explore_writes_and_opens_page(folder: Path, monkeypatch: pytest.MonkeyP
     assert "<title>graph.txt</title>" in (folder / "a.html").read_text()
 
 
+def test_explore_with_truth_and_significance_has_both(folder: Path) -> None:
+    Path("truth.csv").write_text("node,label\n" + "".join(f"{x},left\n" for x in "abcdef"))
+    arguments = ("explore", "graph.txt", "--height", "2", "--no-open")
+    assert _run(*arguments, "--truth", "truth.csv", "--significance")[0] == 0
+    page = (folder / "graph.html").read_text()
+    assert '"names":["left"]' in page
+    assert 'id="data-verdict-2"' in page
+    assert _run(*arguments)[0] == 0
+    page = (folder / "graph.html").read_text()
+    assert '"classes":null' in page
+    assert 'id="data-verdict-2"' not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,left\n", "truth.csv:1: expected the heading node,label, got a,left"),
+        ("node,label\na,left\nb\n", "truth.csv:3: expected node,label, got b"),
+        ("node,label\na,left\na,right\n", "truth.csv:3: node a has a label already"),
+        ("node,label\na,left\n", "truth.csv: node b has no label, nor have 4 others; add a line"),
+        (
+            "node,label\n" + "".join(f"{x},left\n" for x in "abcdefg"),
+            "truth.csv: the graph has no node g; drop its line",
+        ),
+    ],
+)
+def test_explore_with_wrong_truth_prints_one_line(folder: Path, text: str, message: str) -> None:
+    Path("truth.csv").write_text(text)
+    code, output = _run("explore", "graph.txt", "--no-open", "--truth", "truth.csv")
+    assert code == 2
+    assert message in output
+    assert len(output.splitlines()) == 1
+
+
+def test_commands_without_height_search_the_same_depth(folder: Path) -> None:
+    cliques = [(i, j) for i in range(27) for j in range(i) if i // 9 == j // 9]
+    lines = [f"{i} {j}" for i, j in [*cliques, (0, 9), (9, 18)]]
+    Path("graph.txt").write_text("\n".join(lines) + "\n")
+    results = [
+        json.loads(_run(*command, "graph.txt", "--json")[1])
+        for command in (["tree"], ["plot"], ["explore", "--no-open"])
+    ]
+    assert [result["height"] for result in results] == [2, 2, 2]
+    assert len({result["entropy"] for result in results}) == 1
+
+
+def test_plot_writes_pdf(folder: Path) -> None:
+    assert _run("plot", "graph.txt", "-o", "picture.pdf") == (0, "wrote picture.pdf\n")
+    assert (folder / "picture.pdf").read_bytes().startswith(b"%PDF")
+
+
 def test_explore_says_what_is_wrong(folder: Path) -> None:
     code, output = _run("explore", "nothing.txt", "--no-open")
     assert (code, len(output.splitlines())) == (2, 1)

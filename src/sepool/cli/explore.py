@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +28,15 @@ TreeOption = Annotated[
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file: .html.")]
 Title = Annotated[str | None, typer.Option(help="Title of the page.")]
+Truth = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.csv", help="Colour nodes by labels: a CSV file with the columns node,label."
+    ),
+]
+Significant = Annotated[
+    bool, typer.Option("--significance", help="Show the bits beyond chance of every cluster.")
+]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")]
 
 
@@ -46,6 +56,8 @@ def explore(
     teleport: options.Teleport = 0.15,
     file_format: options.Format = None,
     columns: options.Columns = None,
+    truth: Truth = None,
+    significance: Significant = False,
     title: Title = None,
     open_: Open = True,
     as_json: options.Json = False,
@@ -60,10 +72,12 @@ def explore(
 
         bokeh_folder()
         output = output or default_output(graph, ".html")
-        check_files([("the graph", graph), ("the tree", tree)], [("-o", output)])
+        inputs = [("the graph", graph), ("the tree", tree), ("the truth", truth)]
+        check_files(inputs, [("-o", output)])
         if output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
+        labels = None if truth is None else read_labels(truth)
         search = Search(
             height,
             method,
@@ -84,7 +98,15 @@ def explore(
             reject_search_options(ctx, str(tree), reads_graph=True)
             coding_tree, edges = CodingTree.load(tree), search.read(graph)
         page_title = input_name(graph) if title is None else title
-        write_explorer(coding_tree, edges, output, title=page_title)
+        colour_by = None if labels is None else by_node(labels, coding_tree, str(truth))
+        write_explorer(
+            coding_tree,
+            edges,
+            output,
+            title=page_title,
+            colour_by=colour_by,
+            significance=significance,
+        )
     opened = open_ and webbrowser.open(output.resolve().as_uri())
     if as_json:
         counts = {"nodes": edges.num_nodes, "edges": edges.num_edges}
@@ -95,3 +117,43 @@ def explore(
     print(f"wrote {output}: {size}")
     if open_ and not opened:
         print("no browser to open it with")
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Return the label of every node in a CSV file with the columns ``node,label``.
+
+    Raises:
+        ValueError: the file has another heading, a line of another form, or a node twice.
+    """
+    labels: dict[str, str] = {}
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        heading = next(rows, [])
+        if heading[:1] != ["node"] or len(heading) != 2:
+            raise ValueError(f"{path}:1: expected the heading node,label, got {','.join(heading)}")
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != 2:
+                raise ValueError(
+                    f"{path}:{rows.line_num}: expected node,label, got {','.join(row)}"
+                )
+            if row[0] in labels:
+                raise ValueError(f"{path}:{rows.line_num}: node {row[0]} has a label already")
+            labels[row[0]] = row[1]
+    return labels
+
+
+def by_node(labels: dict[str, str], tree: CodingTree, path: str) -> list[Any]:
+    """Return labels in the order of the nodes of a tree.
+
+    Raises:
+        ValueError: a node has no label, or a label no node.
+    """
+    names = list(map(str, range(tree.num_nodes) if tree.names is None else tree.names))
+    if missing := [name for name in names if name not in labels]:
+        more = f", nor have {len(missing) - 1:,} others" if missing[1:] else ""
+        raise ValueError(f"{path}: node {missing[0]} has no label{more}; add a line for each")
+    if surplus := sorted(set(labels) - set(names)):
+        raise ValueError(f"{path}: the graph has no node {surplus[0]}; drop its line")
+    return [labels[name] for name in names]

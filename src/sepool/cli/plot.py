@@ -31,8 +31,12 @@ Diagram = Annotated[
     str, typer.Option("--kind", help=f"One of {', '.join(DIAGRAMS)}; default by the input.")
 ]
 GraphOption = Annotated[str | None, typer.Option("--graph", help="Graph of a tree file.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file: .png, .svg, .pdf.")]
-Level = Annotated[int | None, typer.Option(help="Finest level with shades of its own; default: all levels.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Output file: .png, .svg, .pdf.")
+]
+Level = Annotated[
+    int | None, typer.Option(help="Finest level with shades of its own; default: all levels.")
+]
 Title = Annotated[str | None, typer.Option(help="Title above the picture.")]
 
 

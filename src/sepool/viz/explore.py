@@ -14,9 +14,8 @@ from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sepool.depth.significance import Significance
 from sepool.extras import needs
 from sepool.files.atomic import StrPath, atomic_write
 from sepool.graph.graph import as_graph
@@ -24,6 +23,9 @@ from sepool.tree import CodingTree
 from sepool.viz.page.attribute import attribute_values, node_classes
 from sepool.viz.page.blocks import escaped_json
 from sepool.viz.page.data import PageContent
+
+if TYPE_CHECKING:
+    from sepool.depth.significance import Significance
 
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
 SCRIPTS = (

@@ -62,7 +62,7 @@ def test_node_classes_of_many_numbers_are_ranges(pair: Any) -> None:
     [
         (["a"], ValueError, "1 labels for 34 nodes"),
         ({0: "a"}, ValueError, r"no label of node 1 \(33 without one\)"),
-        ({i: "a" for i in range(35)}, ValueError, "a label of 34, which is no node"),
+        (dict.fromkeys(range(35), "a"), ValueError, "a label of 34, which is no node"),
         ([{"a"}] * 34, TypeError, "the label of 0 must be text or a number"),
         ("weather", ValueError, "no node has the attribute 'weather'; attributes: \\['club'\\]"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from sepool.tree import CodingTree
 from sepool.viz.colours import GREY, PALETTE
-from sepool.viz.drawing import node_names
 
 MAX_CLASSES = len(PALETTE)
 # Viridis in seven steps, for numbers of many values.
@@ -107,8 +107,8 @@ def attribute_values(graph: Any, colour_by: Any) -> Any:
 
 def _column(values: Any, tree: CodingTree) -> list[Any]:
     """Return a hashable value a node."""
+    names = range(tree.num_nodes) if tree.names is None else tree.names
     if isinstance(values, Mapping):
-        names = range(tree.num_nodes) if tree.names is None else tree.names
         if missing := [name for name in names if name not in values]:
             raise ValueError(f"no label of node {missing[0]!r} ({len(missing):,} without one)")
         if surplus := set(values) - set(names):
@@ -117,7 +117,7 @@ def _column(values: Any, tree: CodingTree) -> list[Any]:
     column = values.tolist() if hasattr(values, "tolist") else list(values)
     if len(column) != tree.num_nodes:
         raise ValueError(f"{len(column):,} labels for {tree.num_nodes:,} nodes; give one a node")
-    for name, value in zip(node_names(tree), column, strict=True):
+    for name, value in zip(names, column, strict=True):
         if not isinstance(value, str | int | float | bool | tuple | None):
             raise TypeError(f"the label of {name} must be text or a number, got {value!r}")
     return column
@@ -134,6 +134,6 @@ def _ranges(numbers: NDArray[np.float64]) -> NodeClasses:
     shares = np.linspace(0, 1, len(SCALE) + 1)
     bounds = np.unique(np.quantile(numbers, shares))
     index = np.clip(np.searchsorted(bounds, numbers, "right") - 1, 0, max(len(bounds) - 2, 0))
-    names = [f"{a:.4g} to {b:.4g}" for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(bounds.tolist())]
     picks = np.round(np.linspace(0, len(SCALE) - 1, max(len(names), 1))).astype(int)
     return NodeClasses(names, [SCALE[i] for i in picks], index.astype(np.int64))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sepool.depth.significance import Significance
 from sepool.graph.graph import Graph
 from sepool.tree import CodingTree
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
@@ -16,6 +15,9 @@ from sepool.viz.colours import cluster_fills, rgb
 from sepool.viz.disk_layout import layout
 from sepool.viz.page.attribute import NodeClasses
 from sepool.viz.page.blocks import Blocks
+
+if TYPE_CHECKING:
+    from sepool.depth.significance import Significance
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class PageContent:
         tree, blocks = self.tree, Blocks()
         edges, disks = coarse_edges(tree, self.graph), layout(tree, self.graph)
         fills = cluster_fills(tree, edges)
-        below = np.zeros(tree.num_nodes)
+        below, tests = np.zeros(tree.num_nodes), self._tests()
         for level in range(tree.height + 1):
             for name, values in (
                 ("x", disks.centre[level].real),
@@ -72,7 +74,7 @@ class PageContent:
             if level > 0:
                 parent = tree.assignment(level)
                 blocks.add(f"parent-{level - 1}", parent, "i4")
-                below = np.bincount(parent, below + tree.contributions(level - 1))
+                below = group_sums(parent, below + tree.contributions(level - 1))
                 blocks.add(f"below-{level}", below, "f8")
                 blocks.add(f"size-{level}", tree.cluster_sizes(level), "i4")
             if 0 < level < tree.height:
@@ -81,7 +83,8 @@ class PageContent:
             if level < tree.height:
                 _add_edges(blocks, level, edges[level], tree.num_clusters(level))
             self._add_classes(blocks, level)
-            self._add_significance(blocks, level)
+            for name, columns in tests.items():
+                blocks.add(f"{name}-{level}", columns[level], "u1" if name == "verdict" else "f4")
         if tree.names is not None:
             blocks.add_json("names-0", list(map(str, tree.names)))
         return blocks
@@ -93,21 +96,42 @@ class PageContent:
             if level > 0:
                 blocks.add(f"share-{level}", share, "f4")
 
-    def _add_significance(self, blocks: Blocks, level: int) -> None:
-        """Add bits beyond chance, their errors and verdicts; NaN and 0 for clusters untested."""
-        if self.significance is None or level == 0:
-            return
-        rows = self.significance.level == level
-        cluster = self.significance.cluster[rows]
-        bits = self.significance.bits - self.significance.chance
-        for name, values in (
-            ("excess", bits),
-            ("error", self.significance.error),
-            ("verdict", 1.0 + self.significance.significant),
-        ):
-            column = np.full(self.tree.num_clusters(level), 0 if name == "verdict" else np.nan)
-            column[cluster] = values[rows]
-            blocks.add(f"{name}-{level}", column, "u1" if name == "verdict" else "f4")
+    def _tests(self) -> dict[str, list[NDArray[np.float64]]]:
+        """Return bits beyond chance, their errors and verdicts of all levels.
+
+        Verdicts are 0 for clusters untested, 2 for significant ones. A chain of only children has
+        the test of its last cluster.
+        """
+        if self.significance is None:
+            return {}
+        tested = self.significance
+        values: dict[str, NDArray[Any]] = {
+            "excess": tested.bits - tested.chance,
+            "error": tested.error,
+            "verdict": 1.0 + tested.significant,
+        }
+        columns: dict[str, list[NDArray[np.float64]]] = {name: [] for name in values}
+        for level, count in enumerate(self.tree.counts):
+            rows = tested.level == level
+            for name, column in values.items():
+                out = np.zeros(count)
+                if level > 0:
+                    parent = self.tree.assignment(level)
+                    only = np.bincount(parent)[parent] == 1
+                    out[parent[only]] = columns[name][-1][only]
+                out[tested.cluster[rows]] = column[rows]
+                columns[name].append(out)
+        return columns
+
+
+def group_sums(group: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of the values of every group.
+
+    Example:
+        >>> group_sums(np.array([0, 0, 1]), np.array([1.0, 2.0, 4.0]))
+        array([3., 4.])
+    """
+    return np.bincount(group, values).astype(np.float64)
 
 
 def _add_edges(blocks: Blocks, level: int, edges: EdgeList, count: int) -> None:
