@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pytest
 
 import sepool
-from sepool.viz.cells import split_large
+from sepool.viz.cells import group_isolates, split_large
 from sepool.viz.coarse_graph import EdgeList, coarse_edges
 from sepool.viz.disk_layout import layout
 from sepool.viz.stress import pack
@@ -78,3 +79,27 @@ def test_viz_layout_after_import_of_plots_is_the_function() -> None:
 
     assert sepool.viz.plot_levels is not None  # imports the module of the layout
     assert callable(sepool.viz.layout)
+
+
+def test_layout_of_leaves_has_areas_by_degree() -> None:
+    graph = sepool.as_graph(nx.star_graph(8))
+    radius = layout(sepool.coding_tree(graph, 2), graph).radius[0]
+    assert radius[0] == pytest.approx(np.sqrt(8 / (16 / 9)))
+    assert (radius[1:] < 1).all()
+    assert radius.min() >= 0.7
+
+
+def test_layout_of_isolates_packs_them_apart() -> None:
+    graph = sepool.as_graph(np.array(list(nx.complete_graph(12).edges())), num_nodes=40)
+    tree = sepool.coding_tree(graph, 1)
+    centre, radius = (parts[0] for parts in vars(layout(tree, graph)).values())
+    group, others = slice(12, 40), slice(0, 12)
+    middle = centre[group].mean()
+    extent = (np.abs(centre[group] - middle) + radius[group]).max()
+    assert (np.abs(centre[others] - middle) - radius[others] > 0.9 * extent).all()
+
+
+def test_group_isolates_without_company_has_no_cells() -> None:
+    edges = EdgeList(np.array([0]), np.array([1]), np.ones(1))
+    assert group_isolates(np.zeros(3, np.int64), edges) is None
+    assert group_isolates(np.array([0, 0, 1, 1]), edges) is None

@@ -79,8 +79,12 @@ class Drawing {
     marks.line_color = theme.rim;
   }
 
-  // The colour of a cluster or node: by `colourBy`, a level, or its class.
   colourOf(id) {
+    return this.theme.lift ? blend(this.baseColour(id), "#ffffff", 1 - this.theme.lift) : this.baseColour(id);
+  }
+
+  // The colour of a cluster or node: by `colourBy`, a level, or its class.
+  baseColour(id) {
     const { model } = this, { classes } = model.head;
     if (id === model.root) return this.theme.plain;
     if (this.colourBy === "class") return blend(classes.colours[model.class[id]], "#9aa5b3", model.share[id]);
