@@ -64,10 +64,12 @@ class Drawing {
     new ResizeObserver(() => { this.view.change(1); moved(); }).observe(this.element);
   }
 
-  // Resolve once nothing waits to be drawn.
+  // Resolve once the plot is painted: Bokeh waits for at most a 60th of a second, then for a frame.
   async settled() {
-    const frame = () => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
-    do { await frame(); await frame(); } while (this.timer);
+    do {
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+    } while (this.timer);
   }
 
   setTheme(theme) {

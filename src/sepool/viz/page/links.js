@@ -61,6 +61,12 @@ class Links {
 // A number that looks random, the same for the same index.
 const scatter = (i) => Math.imul(i ^ i >>> 15, 0x2c1b3c6d) >>> 0;
 
+function sample(indices, count) {
+  const limit = 1.1 * count / indices.length * 2 ** 32; // a tenth more than needed, without sorting
+  const picked = indices.filter((i) => scatter(i) < limit);
+  return (picked.length < count ? indices : picked).slice(0, count);
+}
+
 // Indices of the heaviest edges, at most `max` of those that `visible` admits, heaviest last; of
 // edges of equal weight a sample.
 function heaviest({ w, length }, max, visible) {
@@ -70,8 +76,7 @@ function heaviest({ w, length }, max, visible) {
   if (total > max) {
     const least = Float64Array.from(chosen, (i) => w[i]).sort()[total - max];
     const above = chosen.filter((i) => w[i] > least), equal = chosen.filter((i) => w[i] === least);
-    equal.sort((i, j) => scatter(i) - scatter(j) || i - j);
-    chosen = above.concat(equal.slice(0, max - above.length));
+    chosen = above.concat(sample(equal, max - above.length));
   }
   return { chosen: chosen.sort((i, j) => w[i] - w[j] || i - j), total };
 }
