@@ -143,7 +143,16 @@ def test_plot_of_large_graph_has_few_labels() -> None:
     assert len(_texts(viz.plot_clusters(tree, graph))) < 40
     strip = viz.plot_dendrogram(tree).axes[1]
     assert strip.get_xlabel() == "3,000 nodes, in the order of the tree"
-    assert not strip.get_xticks().size
+    assert not strip.get_xticks().size  # 69 clusters are too many to name
+
+
+def test_plot_dendrogram_of_many_leaves_names_clusters() -> None:
+    graph = nx.planted_partition_graph(6, 20, 0.5, 0.01, seed=2)
+    tree = sepool.coding_tree(graph, 2)
+    strip = viz.plot_dendrogram(tree).axes[1]
+    names = [text.get_text() for text in strip.get_xticklabels()]
+    assert names == tree.cluster_names(1, count=1)
+    assert len(names) == 6
 
 
 def test_plot_dendrogram_bars_are_the_bits_of_the_levels() -> None:

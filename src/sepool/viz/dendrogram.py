@@ -15,6 +15,7 @@ from sepool.viz.colours import GREY, INK, PALETTE
 from sepool.viz.drawing import heading, ignore_missing_glyphs, new_figure, node_names, single_line
 
 MAX_NAMED = 80  # leaves
+MAX_CLUSTER_NAMES = 24  # below trees of more leaves
 MAX_BRANCHES = 400  # a level; larger levels are drawn as wedges
 # From grey to dark blue, in order of lightness.
 COLORMAP = LinearSegmentedColormap.from_list("bits", ["#b9c4cf", "#5b9bd0", "#0b4a8f", "#061a3a"])
@@ -28,7 +29,8 @@ def plot_dendrogram(tree: CodingTree, *, title: str | None = None) -> Figure:
 
     Colour and width of a branch show the bits of its lower end. The strip below shows the bits of
     the leaves, the bars at the right the bits of every level. In a tree of many leaves a wedge
-    stands for the subtree below a cluster.
+    stands for the subtree below a cluster, and clusters have the names of their nodes of the
+    largest degree.
 
     Args:
         tree: a coding tree.
@@ -136,11 +138,25 @@ def _draw_leaves(axes: Axes, tree: CodingTree, order: NDArray[np.intp]) -> None:
     axes.tick_params(axis="y", labelsize=7)
     if n > MAX_NAMED:
         axes.set_xlabel(f"{n:,} nodes, in the order of the tree", color=INK, size=8)
+        _name_clusters(axes, tree, order)
         return
     names = node_names(tree)
     short = [single_line(names[i], 14) for i in order]
     rotation = 90 if max(map(len, short)) > 2 else 0
     axes.set_xticks(range(n), short, rotation=rotation, size=7 if n <= 50 else 5.5)
+
+
+def _name_clusters(axes: Axes, tree: CodingTree, order: NDArray[np.intp]) -> None:
+    """Write the first names of clusters below them, on the finest level of few clusters."""
+    levels = [i for i in range(1, tree.height) if 1 < tree.num_clusters(i) <= MAX_CLUSTER_NAMES]
+    if not levels:
+        return
+    labels = tree.labels(levels[0])
+    middle = np.bincount(labels[order], np.arange(tree.num_nodes)) / np.bincount(labels)
+    names = [single_line(name, 14) for name in tree.cluster_names(levels[0], count=1)]
+    rotation = 90 if max(map(len, names)) > 4 else 0
+    axes.set_xticks(middle, names, rotation=rotation, size=7)
+    axes.set_xlabel(f"{axes.get_xlabel()}; names: clusters of level {levels[0]}", color=INK, size=8)
 
 
 def _draw_levels(axes: Axes, tree: CodingTree) -> None:
