@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import re
+import shutil
 import sys
 from collections.abc import Hashable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import networkx as nx
 import numpy as np
@@ -42,7 +48,48 @@ def main() -> None:
     draw_bits()
     draw_stages()
     draw_communities()
-    print(f"drew {len(list(IMAGES.iterdir()))} pictures into {IMAGES.relative_to(ROOT)}")
+    draw_gallery()
+    print(f"drew {len(list(IMAGES.rglob('*.*')))} pictures into {IMAGES.relative_to(ROOT)}")
+
+
+def draw_gallery() -> None:
+    """The pictures of the page of the gallery, by its own code."""
+    folder = IMAGES / "gallery"
+    folder.mkdir(exist_ok=True)
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    with TemporaryDirectory() as work, contextlib.chdir(work):
+        names: dict[str, object] = {}
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(block, names)
+        for path in Path(work).iterdir():
+            if path.suffix != ".html":
+                shutil.copy(path, folder / path.name)
+            else:
+                draw_page(path, folder / "explorer.png")
+
+
+def draw_page(page: Path, picture_file: Path) -> None:
+    """An explorer page in the browser, light and dark side by side; skipped without a browser."""
+    browser = os.environ.get("CHROME_BIN") or shutil.which("chromium")
+    if browser is None:
+        print(f"no browser: {picture_file.name} stays as it is")
+        return
+    from matplotlib import image
+    from playwright.sync_api import sync_playwright
+
+    shots = []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            tab = chromium.new_page(viewport={"width": 760, "height": 640}, color_scheme=scheme)
+            tab.goto(page.as_uri())
+            tab.locator("canvas").first.wait_for()
+            tab.evaluate("window.explorer?.settled?.()")
+            tab.wait_for_timeout(1_000)  # fonts and the last paint of Bokeh
+            shots.append(image.imread(io.BytesIO(tab.screenshot()))[..., :3])
+        chromium.close()
+    image.imsave(picture_file, np.concatenate(shots, axis=1))
 
 
 def draw_bits() -> None:

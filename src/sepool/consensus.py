@@ -38,6 +38,15 @@ class Stability:
     support: tuple[Floats, ...]
     consensus: CodingTree
 
+    def __str__(self) -> str:
+        trees = ", ".join(f"{count} of height {height}" for height, count in self.heights.items())
+        lines = [f"trees: {trees}", "level  clusters  agreement  least support"]
+        for level, (agreement, support) in enumerate(
+            zip(self.agreement, self.support, strict=True), 1
+        ):
+            lines.append(f"{level:5d}  {len(support):8d}  {agreement:9.4f}  {support.min():13.4f}")
+        return "\n".join(lines)
+
 
 def stability(
     graph: Any,
@@ -59,8 +68,10 @@ def stability(
     Example:
         >>> cliques = [(i, j) for i in range(40) for j in range(i) if i // 10 == j // 10]
         >>> result = stability([*cliques, (9, 10), (19, 20), (29, 30)], trials=3)
-        >>> result.agreement, result.heights
-        (array([1.]), {2: 3})
+        >>> print(result)
+        trees: 3 of height 2
+        level  clusters  agreement  least support
+            1         4     1.0000         1.0000
         >>> result.consensus
         CodingTree(height=2, nodes=40, clusters=[40, 4, 1], entropy=3.3536)
     """

@@ -62,6 +62,16 @@ def test_matched_lists_births_and_deaths():
     assert matching.deaths[0].tolist() == [1]
 
 
+def test_matched_prints_a_line_a_level():
+    path = [(i, i + 1) for i in range(8)]
+    before = sepool.CodingTree.from_levels(path, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    after = sepool.CodingTree.from_levels(path, [0, 0, 0, 1, 1, 1, 1, 1, 1])
+    assert str(after.matched(before)).splitlines() == [
+        "level  continued  births  deaths",
+        "    1          2       0       1",
+    ]
+
+
 def test_matched_trees_have_one_height():
     tree, other = (sepool.coding_tree(GRAPH, height) for height in (2, 3))
     with pytest.raises(ValueError, match="heights 3 and 2"):

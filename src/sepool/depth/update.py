@@ -30,6 +30,15 @@ class Matching:
     births: tuple[Ints, ...]
     deaths: tuple[Ints, ...]
 
+    def __str__(self) -> str:
+        lines = ["level  continued  births  deaths"]
+        for level, (earlier, births, deaths) in enumerate(
+            zip(self.earlier, self.births, self.deaths, strict=True), 1
+        ):
+            continued = int((earlier >= 0).sum())
+            lines.append(f"{level:5d}  {continued:9d}  {len(births):6d}  {len(deaths):6d}")
+        return "\n".join(lines)
+
 
 def update(
     tree: CodingTree, graph: Any, *, seed: int = 0, num_threads: int | None = None
