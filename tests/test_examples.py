@@ -79,3 +79,25 @@ def test_own_model_lowers_the_loss(run):
 def test_feature_weights_raise_the_purity(run):
     structure, features = percents(run("feature_weights"))
     assert features > structure
+
+
+@pytest.mark.heavy
+def test_lightning_checkpoint_has_the_trees_and_logits_of_the_model(run, monkeypatch):
+    pytest.importorskip("lightning")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    output = run("lightning_sep")
+    assert percents(output)[0] >= 65
+    assert "AddCodingTree(height=3, method='best', seed=7," in output
+    assert "equal trees: True\nequal logits: True\n" in output
+
+
+@pytest.mark.heavy
+def test_graphgym_trains_the_registered_network():
+    for package in ("lightning", "yacs", "sklearn"):
+        pytest.importorskip(package)
+    command = [sys.executable, EXAMPLES / "graphgym_sep.py"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "(model): SEPG(16, 32, 1, height=3, conv=GCN, blocks=3)" in output
+    parts = re.findall(r"^(train|val|test): loss ([\d.]+), accuracy \d+%$", output, re.MULTILINE)
+    assert [part for part, _ in parts] == ["train", "val", "test"]
+    assert all(0 < float(loss) < 1 for _, loss in parts)
