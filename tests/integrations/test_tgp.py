@@ -137,14 +137,49 @@ def test_released_trees_equal_tgp_selector():
 
 
 @needs_tgp
+@pytest.mark.parametrize(("nodes", "entries"), [(3, 2), (2, 3), (0, 1)])
+def test_select_batch_of_other_length_is_refused(nodes, entries):
+    nothing, graph = torch.empty(2, 0, dtype=torch.long), torch.zeros(entries, dtype=torch.long)
+    message = f"'batch' must have one entry a node, got {entries} for {nodes} nodes"
+    with pytest.raises(ValueError, match=message):
+        adapter.CodingTreeSelect()(edge_index=nothing, batch=graph, num_nodes=nodes)
+
+
+@needs_tgp
+def test_errors_and_repr_name_what_those_of_the_sep_selector_do(batch):
+    from tgp.select import SEPSelect
+
+    ours, theirs = adapter.CodingTreeSelect(), SEPSelect()
+    assert isinstance(ours, SEPSelect)
+    assert repr(theirs).removesuffix("()") in repr(ours)
+    assert repr(ours) in repr(adapter.coding_tree_pooling())
+    messages = []
+    for select in (ours, theirs):
+        with pytest.raises(ValueError, match="levels") as error:
+            select.multi_level_select(batch.edge_index, levels=-1)
+        messages.append(str(error.value).rstrip("."))
+        with pytest.raises(ValueError, match="batch"):
+            select(edge_index=batch.edge_index, batch=batch.batch[1:], num_nodes=batch.num_nodes)
+    assert messages[0] == messages[1]
+
+
+@needs_tgp
+def test_select_graph_without_nodes_in_a_batch_is_skipped():
+    edges = torch.tensor([[1, 2], [2, 1]])
+    out = adapter.CodingTreeSelect()(edge_index=edges, batch=torch.tensor([0, 2, 2]))
+    assert out.num_nodes == 3
+    assert out.cluster_index[0] not in out.cluster_index[1:]
+
+
+@needs_tgp
 def test_select_degenerate_input_is_handled():
     select = adapter.CodingTreeSelect("fast", seed=3)
-    assert repr(select) == "CodingTreeSelect(method='fast', seed=3)"
+    assert repr(select) == "CodingTreeSelect(SEPSelect, method='fast', seed=3)"
     nothing = torch.empty(2, 0, dtype=torch.long)
     assert select(edge_index=nothing, num_nodes=0).num_nodes == 0
     assert select(edge_index=nothing, num_nodes=3).num_nodes == 3
     assert select(edge_index=nothing).num_nodes == 0
-    with pytest.raises(ValueError, match="levels must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="'levels' must be >= 1, got 0"):
         select.multi_level_select(nothing, num_nodes=3, levels=0)
     with pytest.raises(ValueError, match="sorted by their graph"):
         select(edge_index=nothing, batch=torch.tensor([1, 0]))
@@ -158,4 +193,4 @@ def test_missing_tgp_names_what_to_install():
     )
     lines = run.stdout.splitlines()
     assert len(lines) == 2
-    assert all("pip install torch-geometric-pool" in line for line in lines)
+    assert all("pip install --no-build-isolation torch-geometric-pool" in line for line in lines)

@@ -13,6 +13,10 @@ SEP selector; the other three stay::
 
 `released_trees` converts the trees of its selector, a port of the code that was released with the
 paper, to trees of this package.
+
+Checked by tgp's own tests with `CodingTreeSelect` in place of `SEPSelect` (``test_sep_select``,
+``test_base_select``, ``test_sep``, ``test_precoarsening`` at commit 7457a85): 82 of 84 pass. Of the
+others one needs torch-cluster, one replaces private functions of ``sep_select``.
 """
 
 from __future__ import annotations
@@ -51,6 +55,8 @@ except ModuleNotFoundError as error:
 class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
     """The SEP selector of torch-geometric-pool, with the coding trees of this package.
 
+    The nodes of a batch must be sorted by their graph, as in batches of PyG.
+
     Args:
         method: "best", "fast" or "paper"; see `sepool.coding_tree`.
         seed: of the search of "best"; another seed may give a tree of slightly other entropy.
@@ -84,13 +90,22 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         levels: int = 1,
         **kwargs: Any,
     ) -> list[Any]:
-        """Return a ``SelectOutput`` for every level below the root of trees of ``levels + 1``."""
+        """Return a ``SelectOutput`` for every level below the root of trees of ``levels + 1``.
+
+        Raises:
+            ValueError: ``levels`` is below 1, or ``batch`` has another number of nodes or is
+                not sorted.
+        """
         if levels < 1:
-            raise ValueError(f"levels must be at least 1, got {levels}")
+            raise ValueError(f"'levels' must be >= 1, got {levels}")
         edge_index, edge_weight = utils.connectivity_to_edge_index(edge_index, edge_weight)
         if num_nodes is None:
             highest = int(edge_index.max()) if edge_index.numel() else -1
             num_nodes = highest + 1 if batch is None else len(batch)
+        if batch is not None and len(batch) != num_nodes:
+            raise ValueError(
+                f"'batch' must have one entry a node, got {len(batch)} for {num_nodes} nodes"
+            )
         if num_nodes == 0:
             options = {"batch": batch, "num_nodes": 0, "levels": levels}
             empty: list[Any] = super().multi_level_select(edge_index, edge_weight, **options)
@@ -129,7 +144,7 @@ class CodingTreeSelect(SEPSelect):  # type: ignore[misc]
         return Forest.of(coding_trees(graphs, height, num_threads=self.num_threads, **options))
 
     def __repr__(self) -> str:
-        return f"CodingTreeSelect(method={self.method!r}, seed={self.seed})"
+        return f"{type(self).__name__}(SEPSelect, method={self.method!r}, seed={self.seed})"
 
 
 def coding_tree_pooling(
@@ -196,6 +211,6 @@ def _require_tgp() -> None:
     if MISSING is not None:
         raise MissingPackage(
             f"sepool.integrations.tgp needs torch-geometric-pool ({MISSING}): "
-            "pip install torch-geometric-pool",
+            "pip install --no-build-isolation torch-geometric-pool",
             name="tgp",
         ) from MISSING
