@@ -150,8 +150,10 @@ def test_score_bad_input_is_one_line(graph, args, message):
 
 
 def test_score_directed_graph_file_is_refused(graph, tmp_path):
-    (tmp_path / "arcs.gml").write_text("graph [\n directed 1\n]\n")
-    assert "a GML file" in run("arcs.gml", "flat.txt", code=2).stderr
+    (tmp_path / "arcs.gml").write_text(
+        "graph [\n directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ]\n]\n"
+    )
+    assert "the graph is directed" in run("arcs.gml", "flat.txt", code=2).stderr
 
 
 def test_score_truth_without_scikit_learn_names_the_extra(without, graph):
