@@ -20,8 +20,8 @@ from sepool.files.atomic import StrPath
 from sepool.files.tree import SUFFIXES, TreeFormatError, read_tree
 from sepool.graph.edges import DirectedGraph
 from sepool.graph.flow import checked_teleport
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.detect import FORMATS, checked_format
+from sepool.graph.formats.options import FileOptions
 from sepool.graph.formats.read import read_file
 from sepool.graph.graph import Graph, as_graph, build_graph
 from sepool.progress import progress_bar

@@ -242,7 +242,7 @@ def read_graph(
     if not (weight is None or isinstance(weight, str)):
         raise TypeError(f"weight must be the name of an edge attribute or None, got {weight!r}")
     if isinstance(graph, (str, os.PathLike)) and form is None:
-        from sepool.graph.formats.columns import FileOptions
+        from sepool.graph.formats.options import FileOptions
         from sepool.graph.formats.read import read_file
 
         edges = read_file(graph, FileOptions(format, columns, weight, symmetrise))

@@ -82,6 +82,15 @@ def test_read_separated_columns_without_header_have_numbers(write):
     assert sepool.as_graph(write("1 2 3 4\n"), columns=("1", "4")).names == (1, 4)
 
 
+def test_read_separated_columns_that_fit_in_two_ways_are_refused(write):
+    path = write("source,target,from,to,w,count\na,b,c,d,1,2\n", "graph.csv")
+    with pytest.raises(ValueError, match=r"could be \('source', 'target'\) or \('from', 'to'\)"):
+        sepool.as_graph(path)
+    path = write("source,target,w,count\na,b,1,2\n", "graph.csv")
+    with pytest.raises(ValueError, match=r"weights could be in w, count; choose one"):
+        sepool.as_graph(path)
+
+
 def test_read_separated_weight_names_a_column(write):
     path = write("source,target,weight,trust\na,b,1,3\n", "graph.csv")
     assert sepool.as_graph(path, weight="trust").total_volume == 6
@@ -192,7 +201,7 @@ def test_choose_columns_bad_choices_are_refused(write, columns, message):
 
 
 def test_choose_columns_one_string_is_refused(write):
-    with pytest.raises(TypeError, match=r"columns must be names, as in .*, got 'source,target'"):
+    with pytest.raises(TypeError, match=r"columns must be the names .*, got 'source,target'"):
         sepool.as_graph(write("0,1\n"), columns="source,target")
 
 

@@ -18,9 +18,9 @@ from sepool.graph.edges import (
     refuse_directed,
     refuse_unknown_attribute,
 )
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.ids import name_nodes
 from sepool.graph.formats.opening import GraphFile
+from sepool.graph.formats.options import FileOptions
 
 
 @dataclass(frozen=True)

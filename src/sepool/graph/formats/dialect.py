@@ -6,7 +6,8 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sepool.graph.formats.edge_line import HEADERS, NUMBER, WEIGHTS
+from sepool.graph.columns import HEADERS, WEIGHTS
+from sepool.graph.formats.edge_line import NUMBER
 
 _LINES = 100  # that are looked at
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"}

@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from sepool.graph.columns import HEADERS, WEIGHTS
+
 # A whole number as programs write it: 007 and +7 are names.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # Every pattern below takes time linear in the line: a digit belongs to one of its parts alone.
@@ -15,11 +17,6 @@ NUMBER = re.compile(_DIGITS)
 _NUMBERS = re.compile(rf"{_DIGITS}(?:\s+{_DIGITS})*")
 _JOINED = re.compile(rf"{_DIGITS}(?:[\s;|]+{_DIGITS})+")
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
-HEADERS = (
-    *(("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid")),
-    *(("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2")),
-)
-WEIGHTS = ("weight", "weights", "w", "value", "count")
 # The beginning of files in other formats, in lower case.
 _FORMATS = {
     "a Matrix Market file; choose the format mtx": rb"%%matrixmarket",

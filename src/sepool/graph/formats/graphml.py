@@ -12,8 +12,8 @@ import numpy as np
 from sepool.extras import needs
 from sepool.graph.edges import Edges
 from sepool.graph.formats.attributes import AttributedGraph
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.options import FileOptions
 
 _SECTION = re.compile(rb"^\s*\*(edges|arcs)", re.MULTILINE | re.IGNORECASE)
 

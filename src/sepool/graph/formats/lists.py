@@ -7,9 +7,9 @@ from typing import Any
 
 from sepool.extras import needs
 from sepool.graph.edges import Edges
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.ids import name_nodes
 from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.options import FileOptions
 from sepool.graph.objects.networkx import from_networkx
 
 

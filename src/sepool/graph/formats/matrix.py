@@ -8,8 +8,8 @@ from typing import Any
 
 from sepool.extras import needs
 from sepool.graph.edges import Edges, refuse_directed
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.opening import GraphFile
+from sepool.graph.formats.options import FileOptions
 from sepool.graph.objects.scipy import from_scipy
 
 _DAMAGED = (  # the errors of libraries on damaged archives

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from sepool.extras import needs
+from sepool.graph.columns import choose_columns
 from sepool.graph.edges import Edges
-from sepool.graph.formats.columns import Choice, FileOptions, choose_columns
 from sepool.graph.formats.ids import BadRow, number_columns
 from sepool.graph.formats.opening import GraphFile
+from sepool.graph.formats.options import FileOptions
 
 
 def read_parquet(file: GraphFile, options: FileOptions) -> Edges:
@@ -22,8 +23,8 @@ def read_parquet(file: GraphFile, options: FileOptions) -> Edges:
     content = stream or file.path
     try:
         schema = parquet.read_schema(content)
-        choice = choose_columns(schema.names, options)
-        chosen = [schema.names[i] for i in _places(choice)]
+        columns = choose_columns(schema.names, options.columns, options.weight)
+        chosen = columns.chosen
         text = [name for name in chosen[:2] if pa.types.is_string(schema.field(name).type)]
         if stream is not None:
             stream.seek(0)
@@ -32,7 +33,7 @@ def read_parquet(file: GraphFile, options: FileOptions) -> Edges:
         )
     except (pa.ArrowException, OSError) as error:
         raise _damaged(error, "Parquet") from None
-    return _edges(file, table, chosen, f"Parquet; {choice.note}")
+    return _edges(file, table, chosen, f"Parquet; {columns.note}")
 
 
 def read_arrow(file: GraphFile, options: FileOptions) -> Edges:
@@ -50,9 +51,8 @@ def read_arrow(file: GraphFile, options: FileOptions) -> Edges:
             table = ipc.open_stream(content).read_all()
     except (pa.ArrowException, OSError) as error:
         raise _damaged(error, "Arrow") from None
-    choice = choose_columns(table.column_names, options)
-    chosen = [table.column_names[i] for i in _places(choice)]
-    return _edges(file, table, chosen, f"Arrow; {choice.note}")
+    columns = choose_columns(table.column_names, options.columns, options.weight)
+    return _edges(file, table, columns.chosen, f"Arrow; {columns.note}")
 
 
 def edges_of_columns(u: Any, v: Any, w: Any = None) -> Edges:
@@ -85,10 +85,6 @@ def _edges(file: GraphFile, table: Any, chosen: list[str], note: str) -> Edges:
         raise ValueError(f"row {error.row + 1}: {error}") from None
     file.note(note)
     return edges
-
-
-def _places(choice: Choice) -> list[int]:
-    return [choice.u, choice.v, *([] if choice.w is None else [choice.w])]
 
 
 def _damaged(error: Exception, name: str) -> Exception:

@@ -9,11 +9,11 @@ from importlib import import_module
 
 from sepool.files.atomic import StrPath
 from sepool.graph.edges import WEIGHT, DirectedGraph, Edges, NoSuchAttribute
-from sepool.graph.formats.columns import FileOptions
 from sepool.graph.formats.detect import checked_format, format_of, has_data
 from sepool.graph.formats.dialect import sniff
 from sepool.graph.formats.edge_list import read_edge_list, read_lines
 from sepool.graph.formats.opening import BadLine, GraphFile, open_graph
+from sepool.graph.formats.options import FileOptions
 
 Reader = Callable[[GraphFile, FileOptions], Edges]
 # Format: the function that reads it, in a module that is imported on use.

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from sepool.extras import needs
+from sepool.graph.columns import EdgeColumns, choose_columns
 from sepool.graph.edges import WEIGHT, Edges
-from sepool.graph.formats.columns import Choice, FileOptions, choose_columns
 from sepool.graph.formats.dialect import SEPARATORS, Dialect, sniff
 from sepool.graph.formats.edge_line import NUMBER, is_whole
 from sepool.graph.formats.edge_list import is_padded, read_edge_list, read_lines
 from sepool.graph.formats.ids import BadRow
 from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.options import FileOptions
 from sepool.graph.formats.parquet import edges_of_columns
 
 _SHOWN = 80  # characters of a value in an error
@@ -24,7 +25,7 @@ _BLOCK = 1 << 22  # bytes
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a table: the choice of its columns, their number, and the rows above.
+    """Layout of a table: its chosen columns, the number of all, and the rows above.
 
     ``whole`` is True if the first ids are whole numbers; the others probably are, too.
     """
@@ -32,7 +33,7 @@ class Layout:
     separator: str
     skip: int
     width: int
-    choice: Choice
+    columns: EdgeColumns
     whole: bool
 
 
@@ -50,16 +51,16 @@ def read_separated(file: GraphFile, options: FileOptions) -> Edges:
         file.note(f"{separated}; columns are {ends}")
         return read_edge_list(file.path) if file.plain else read_lines(file.path, file.stream)
     names = header or [str(number) for number in range(1, dialect.width + 1)]
-    choice = choose_columns(names, options, header=header is not None)
+    columns = choose_columns(names, options.columns, options.weight, header=header is not None)
     skip = dialect.skip + (header is not None)
     first = dialect.rows[header is not None :]
-    cells = {cell for row in first for i, cell in enumerate(row) if i in (choice.u, choice.v)}
+    cells = {cell for row in first for i, cell in enumerate(row) if i in columns.places[:2]}
     whole = all(map(is_whole, cells))
-    layout = Layout(dialect.separator, skip, dialect.width, choice, whole)
+    layout = Layout(dialect.separator, skip, dialect.width, columns, whole)
     with needs("io", f"reading {file.path}"):
         edges, decimal = _read(file, layout)
     commas = "; decimal commas" if decimal == "," else ""
-    file.note(f"{separated}; {choice.note}{commas}")
+    file.note(f"{separated}; {columns.note}{commas}")
     return edges
 
 
@@ -75,7 +76,7 @@ def _read(file: GraphFile, layout: Layout) -> tuple[Edges, str]:
     stream = file.seekable()
     content = file.path if file.plain else stream
     attempts = [(".", False)]
-    if layout.separator == ";" and layout.choice.w is not None:
+    if layout.separator == ";" and len(layout.columns.places) == 3:
         attempts.append((",", False))
     if layout.whole and not _has_padded(stream):
         attempts.insert(0, (".", True))
@@ -108,11 +109,9 @@ def _read_arrow(file: Any, layout: Layout, decimal: str, whole: bool) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    choice = layout.choice
+    places = list(map(str, layout.columns.places))
     id_type = pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
-    types = {str(choice.u): id_type, str(choice.v): id_type}
-    if choice.w is not None:
-        types[str(choice.w)] = pa.float64()
+    types = dict(zip(places, (id_type, id_type, pa.float64()), strict=False))
     names = [str(i) for i in range(layout.width)]
     return arrow_csv.read_csv(
         file,
@@ -120,7 +119,7 @@ def _read_arrow(file: Any, layout: Layout, decimal: str, whole: bool) -> Any:
         arrow_csv.ParseOptions(delimiter=layout.separator),
         arrow_csv.ConvertOptions(
             column_types=types,
-            include_columns=list(types),
+            include_columns=places,
             null_values=[""],
             decimal_point=decimal,
         ),
@@ -133,8 +132,8 @@ def _refuse_line(stream: BinaryIO, layout: Layout, decimal: str) -> None:
         if len(row) != layout.width:
             shown = layout.separator.join(row)[:_SHOWN]
             raise BadLine(line, f"expected {layout.width} fields, got {len(row)}: {shown!r}")
-        if layout.choice.w is not None:
-            text = row[layout.choice.w]
+        for place in layout.columns.places[2:]:
+            text = row[place]
             number = text.strip().replace(",", ".") if decimal == "," else text.strip()
             if not NUMBER.fullmatch(number) or not 0 <= float(number) < math.inf:
                 raise BadLine(

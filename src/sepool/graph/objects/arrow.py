@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sepool.extras import needs
+from sepool.graph.columns import choose_columns
 from sepool.graph.edges import Edges
 from sepool.graph.objects.columns import (
-    edge_columns,
     edges_of_codes,
     edges_of_ids,
     refuse_missing,
@@ -30,11 +30,11 @@ def from_arrow(
 
     if not hasattr(type(table), "schema") or not isinstance(table.schema, pa.Schema):
         table = pa.RecordBatchReader.from_stream(table)
-    chosen = edge_columns(table.schema.names, columns, weight)
-    table = _read(table, chosen.distinct())
-    u, v = (_decoded(table[name]) for name in (chosen.u, chosen.v))
+    chosen = choose_columns(table.schema.names, columns, weight).chosen
+    table = _read(table, chosen)
+    u, v, *weights = (_decoded(table[name]) for name in chosen)
     refuse_missing(np.concatenate([u.is_null().to_numpy(), v.is_null().to_numpy()]), chosen)
-    w = None if chosen.w is None else _decoded(table[chosen.w]).to_numpy()
+    w = weights[0].to_numpy() if weights else None
     if all(_is_number(column.type) for column in (u, v)):
         return edges_of_ids(u.to_numpy(), v.to_numpy(), w)
     refuse_mixed(u.type, v.type, chosen)

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from sepool.extras import needs
+from sepool.graph.columns import choose_columns
 from sepool.graph.edges import Edges
 from sepool.graph.objects.arrow import from_arrow
-from sepool.graph.objects.columns import edge_columns
 
 
 def from_duckdb(
@@ -22,8 +22,6 @@ def from_duckdb(
         import pyarrow  # noqa: F401
     import duckdb
 
-    chosen = edge_columns(relation.columns, columns, weight)
-    names = chosen.distinct()
+    names = choose_columns(relation.columns, columns, weight).chosen
     table = relation.select(*map(duckdb.ColumnExpression, names)).to_arrow_table()
-    picked = chosen[:2] if chosen.w is None else chosen
-    return from_arrow(table, "weight", symmetrise, picked)
+    return from_arrow(table, "weight", symmetrise, names)

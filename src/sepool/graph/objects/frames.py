@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sepool.graph.columns import choose_columns
 from sepool.graph.edges import Edges
 from sepool.graph.objects.columns import (
-    edge_columns,
     edges_of_codes,
     edges_of_ids,
     refuse_missing,
@@ -26,10 +26,11 @@ def from_pandas(
     """Read a pandas DataFrame; columns of any other type than numbers hold names."""
     import pandas as pd
 
-    chosen = edge_columns(list(frame.columns), columns, weight)
-    ends = pd.concat([frame[chosen.u], frame[chosen.v]], ignore_index=True).infer_objects()
+    chosen = choose_columns(list(frame.columns), columns, weight).chosen
+    source, target, *weights = chosen
+    ends = pd.concat([frame[source], frame[target]], ignore_index=True).infer_objects()
     refuse_missing(ends.isna().to_numpy(), chosen)
-    w = None if chosen.w is None else frame[chosen.w].to_numpy()
+    w = frame[weights[0]].to_numpy() if weights else None
     if getattr(ends.dtype, "kind", "O") in "biuf":
         u, v = ends.to_numpy().reshape(2, len(frame))
         return edges_of_ids(u, v, w)
@@ -46,14 +47,15 @@ def from_polars(
     """Read a polars DataFrame or LazyFrame; columns of other types than numbers hold names."""
     import polars as pl
 
-    chosen = edge_columns(frame.lazy().collect_schema().names(), columns, weight)
-    table = frame.lazy().select(chosen.distinct()).collect()
+    chosen = choose_columns(frame.lazy().collect_schema().names(), columns, weight).chosen
+    source, target, *weights = chosen
+    table = frame.lazy().select(chosen).collect()
     u, v = (
         column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
-        for column in (table[chosen.u], table[chosen.v])
+        for column in (table[source], table[target])
     )
     refuse_missing(np.concatenate([u.is_null().to_numpy(), v.is_null().to_numpy()]), chosen)
-    w = None if chosen.w is None else table[chosen.w].to_numpy()
+    w = table[weights[0]].to_numpy() if weights else None
     if all(column.dtype.is_numeric() or column.dtype == pl.Boolean for column in (u, v)):
         return edges_of_ids(u.to_numpy(), v.to_numpy(), w)
     refuse_mixed(u.dtype, v.dtype, chosen)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.graph.columns import HEADERS
 from sepool.graph.edges import Edges, as_weights, one_of_weights
-from sepool.graph.formats.edge_line import HEADERS
 from sepool.graph.formats.ids import rank_ids
 
 _ROW = "(u, v) or (u, v, weight)"
