@@ -85,7 +85,7 @@ def choose_columns(
             del places[2:]
     if len(set(places)) < len(places):
         raise ValueError(f"a column is chosen twice; the columns are {_listed(names)}")
-    same = _words(names) if columns is None else list(names)  # customary in any case
+    same: list[Any] = _words(names) if columns is None else list(names)  # customary in any case
     for place in places:
         if same.count(same[place]) > 1:
             raise ValueError(f"the table has several columns {names[place]!r}; rename them")

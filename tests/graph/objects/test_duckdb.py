@@ -28,5 +28,5 @@ def test_as_graph_relation_other_columns_are_not_computed():
 
 
 def test_as_graph_relation_row_without_a_node_is_refused():
-    with pytest.raises(ValueError, match="row 0 has no node in column 'src'"):
+    with pytest.raises(ValueError, match="row 0: no node in column 'src'"):
         as_graph(duckdb.sql("select null as src, 'b' as dst"))

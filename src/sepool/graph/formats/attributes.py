@@ -18,9 +18,9 @@ from sepool.graph.edges import (
     refuse_directed,
     refuse_unknown_attribute,
 )
-from sepool.graph.formats.ids import name_nodes
 from sepool.graph.formats.opening import GraphFile
 from sepool.graph.formats.options import FileOptions
+from sepool.graph.ids import name_nodes
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AttributedGraph:
             raise ValueError("no nodes in this file")
         words, called = self._words()
         weights, weighted = self._weights(options.attribute)
-        u, v, names = name_nodes(words, self.ids[:, 0], self.ids[:, 1])
+        u, v, names = name_nodes(words, self.ids[:, 0], self.ids[:, 1], text=True)
         direction = "directed" if self.directed else "undirected"
         file.note(f"{self.title}; {direction}; {called}; {weighted}")
         return Edges(u, v, weights, self.num_nodes, names=names, directed=self.directed)

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from sepool.graph.columns import HEADERS, WEIGHTS
 
-# A whole number as programs write it: 007 and +7 are names.
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # Every pattern below takes time linear in the line: a digit belongs to one of its parts alone.
 _DIGITS = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NUMBER = re.compile(_DIGITS)
@@ -31,11 +29,6 @@ _FORMATS = {
     "a zip archive; unpack it": rb"pk\x03\x04",
 }
 _SHOWN = 80  # characters of a line in an error
-
-
-def is_whole(name: str) -> bool:
-    """Return True if a name is a whole number of 64 bits, the only ids that count as numbers."""
-    return _WHOLE.fullmatch(name) is not None and -(2**63) <= int(name) < 2**63
 
 
 def refuse_format(line: bytes) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from sepool.files.atomic import StrPath
 from sepool.graph.edges import Edges
-from sepool.graph.formats.edge_line import is_whole, parse_line, refuse_format, refuse_header
-from sepool.graph.formats.ids import name_nodes, rank_ids
+from sepool.graph.formats.edge_line import parse_line, refuse_format, refuse_header
 from sepool.graph.formats.opening import open_stream
+from sepool.graph.ids import is_whole, name_nodes, rank_ids
 
 _NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _FILTERS = threading.Lock()
@@ -148,5 +148,5 @@ def read_lines(path: StrPath, file: Iterable[bytes]) -> Edges:
             refuse_header(words[:2], certain=True)
         except ValueError as error:
             raise ValueError(f"{path}:{head}: {error}") from None
-    u, v, names = name_nodes(words, pairs[:, 0], pairs[:, 1])
+    u, v, names = name_nodes(words, pairs[:, 0], pairs[:, 1], text=True)
     return Edges(u, v, np.array(weights), len(words), names=names)

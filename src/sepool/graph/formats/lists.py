@@ -7,9 +7,9 @@ from typing import Any
 
 from sepool.extras import needs
 from sepool.graph.edges import Edges
-from sepool.graph.formats.ids import name_nodes
 from sepool.graph.formats.opening import BadLine, GraphFile
 from sepool.graph.formats.options import FileOptions
+from sepool.graph.ids import name_nodes
 from sepool.graph.objects.networkx import from_networkx
 
 
@@ -45,7 +45,7 @@ def read_adjacency_list(file: GraphFile, options: FileOptions) -> Edges:
 def _edges(graph: Any, weight: str | None) -> Edges:
     edges = from_networkx(graph, weight, symmetrise=True)
     words = list(graph)
-    u, v, names = name_nodes(words, edges.u, edges.v)
+    u, v, names = name_nodes(words, edges.u, edges.v, text=True)
     return edges._replace(u=u, v=v, names=names)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sepool.extras import needs
 from sepool.graph.columns import choose_columns
 from sepool.graph.edges import Edges
-from sepool.graph.formats.ids import BadRow, number_columns
 from sepool.graph.formats.opening import GraphFile
 from sepool.graph.formats.options import FileOptions
+from sepool.graph.objects.arrow import edges_of_table
+
+NO_ROWS = "no edges in this file; expected a table with a row an edge"
 
 
 def read_parquet(file: GraphFile, options: FileOptions) -> Edges:
@@ -55,34 +55,10 @@ def read_arrow(file: GraphFile, options: FileOptions) -> Edges:
     return _edges(file, table, columns.chosen, f"Arrow; {columns.note}")
 
 
-def edges_of_columns(u: Any, v: Any, w: Any = None) -> Edges:
-    """Return the edges of Arrow columns; fail on missing values and impossible weights."""
-    if not len(u):
-        raise ValueError("no edges in this file; expected a table with a row an edge")
-    weights = None if w is None else _weights(w)
-    a, b, num_nodes, names = number_columns(u, v)
-    return Edges(a, b, weights, num_nodes, names=names)
-
-
-def _weights(column: Any) -> Any:
-    import pyarrow as pa
-
-    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    if not any(is_type(column.type) for is_type in numeric):
-        raise ValueError(f"weights must be numbers, got a column of {column.type}")
-    weights = column.cast(pa.float64()).to_numpy()  # nulls become NaN
-    if not weights.min() >= 0 or weights.max() == np.inf:
-        row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
-        value = "nothing" if column[row].as_py() is None else column[row].as_py()
-        raise BadRow(row, f"a weight must be a finite number and not negative, got {value}")
-    return weights
-
-
-def _edges(file: GraphFile, table: Any, chosen: list[str], note: str) -> Edges:
-    try:
-        edges = edges_of_columns(*(table.column(name) for name in chosen))
-    except BadRow as error:
-        raise ValueError(f"row {error.row + 1}: {error}") from None
+def _edges(file: GraphFile, table: Any, names: list[str], note: str) -> Edges:
+    if not len(table):
+        raise ValueError(NO_ROWS)
+    edges = edges_of_table(table, names)
     file.note(note)
     return edges
 

@@ -12,12 +12,14 @@ from sepool.extras import needs
 from sepool.graph.columns import EdgeColumns, choose_columns
 from sepool.graph.edges import WEIGHT, Edges
 from sepool.graph.formats.dialect import SEPARATORS, Dialect, sniff
-from sepool.graph.formats.edge_line import NUMBER, is_whole
+from sepool.graph.formats.edge_line import NUMBER
 from sepool.graph.formats.edge_list import is_padded, read_edge_list, read_lines
-from sepool.graph.formats.ids import BadRow
 from sepool.graph.formats.opening import BadLine, GraphFile
 from sepool.graph.formats.options import FileOptions
-from sepool.graph.formats.parquet import edges_of_columns
+from sepool.graph.formats.parquet import NO_ROWS
+from sepool.graph.ids import is_whole, name_nodes
+from sepool.graph.objects.arrow import edges_of_table
+from sepool.graph.objects.columns import BadRow, refuse_missing
 
 _SHOWN = 80  # characters of a value in an error
 _BLOCK = 1 << 22  # bytes
@@ -41,7 +43,7 @@ def read_separated(file: GraphFile, options: FileOptions) -> Edges:
     """Read a table; one without header that is an edge list is read as such."""
     dialect = sniff(file.head)
     if not dialect.rows:
-        raise ValueError("no edges in this file; expected a table with a row an edge")
+        raise ValueError(NO_ROWS)
     header = dialect.header
     if options.columns is not None and not all(name.isdecimal() for name in options.columns):
         header = dialect.rows[0]
@@ -84,16 +86,34 @@ def _read(file: GraphFile, layout: Layout) -> tuple[Edges, str]:
         try:
             stream.seek(0)
             table = _read_arrow(content, layout, decimal, whole)
-            columns = [table.column(i) for i in range(table.num_columns)]
-            return edges_of_columns(*columns), decimal
+            names = list(map(str, layout.columns.chosen))
+            return _edges(table.rename_columns(names), names), decimal
         except pa.ArrowInvalid as error:
             last = error
         except BadRow as error:
+            _refuse_line(stream, layout, decimal)
             rows = _rows(stream, layout)
             line = next(line for i, (line, _) in enumerate(rows) if i == error.row)
-            raise BadLine(line, str(error)) from None
+            raise BadLine(line, error.text) from None
     _refuse_line(stream, layout, attempts[-1][0])
     raise ValueError(str(last).splitlines()[0])
+
+
+def _edges(table: Any, names: list[str]) -> Edges:
+    """Return the edges of a table of numbers, or of words that may be numbers."""
+    import pyarrow as pa
+
+    if not len(table):
+        raise ValueError(NO_ROWS)
+    if not pa.types.is_dictionary(table.column(0).type):
+        return edges_of_table(table, names)
+    edges = edges_of_table(table, names, trim=True)
+    words = edges.names or ()
+    if "" in words:
+        empty = words.index("")
+        refuse_missing(edges.u == empty, edges.v == empty, names)
+    u, v, labels = name_nodes(words, edges.u, edges.v, text=True)
+    return edges._replace(u=u, v=v, names=labels)
 
 
 def _has_padded(stream: BinaryIO) -> bool:

@@ -27,15 +27,16 @@ def from_pandas(
     import pandas as pd
 
     chosen = choose_columns(list(frame.columns), columns, weight).chosen
-    source, target, *weights = chosen
-    ends = pd.concat([frame[source], frame[target]], ignore_index=True).infer_objects()
-    refuse_missing(ends.isna().to_numpy(), chosen)
+    one, other, *weights = chosen
+    ends = pd.concat([frame[one], frame[other]], ignore_index=True).infer_objects()
+    refuse_missing(frame[one].isna().to_numpy(), frame[other].isna().to_numpy(), chosen)
     w = frame[weights[0]].to_numpy() if weights else None
     if getattr(ends.dtype, "kind", "O") in "biuf":
         u, v = ends.to_numpy().reshape(2, len(frame))
         return edges_of_ids(u, v, w)
     codes, names = pd.factorize(ends)
-    return edges_of_codes(codes, names.tolist(), w)
+    u, v = codes.reshape(2, len(frame))
+    return edges_of_codes(u, v, names.tolist(), w)
 
 
 def from_polars(
@@ -48,18 +49,19 @@ def from_polars(
     import polars as pl
 
     chosen = choose_columns(frame.lazy().collect_schema().names(), columns, weight).chosen
-    source, target, *weights = chosen
+    one, other, *weights = chosen
     table = frame.lazy().select(chosen).collect()
     u, v = (
         column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
-        for column in (table[source], table[target])
+        for column in (table[one], table[other])
     )
-    refuse_missing(np.concatenate([u.is_null().to_numpy(), v.is_null().to_numpy()]), chosen)
+    refuse_missing(u.is_null().to_numpy(), v.is_null().to_numpy(), chosen)
     w = table[weights[0]].to_numpy() if weights else None
     if all(column.dtype.is_numeric() or column.dtype == pl.Boolean for column in (u, v)):
         return edges_of_ids(u.to_numpy(), v.to_numpy(), w)
     refuse_mixed(u.dtype, v.dtype, chosen)
     ends = pl.concat([u.alias("node"), v.alias("node")])
     names = ends.unique()
-    codes = ends.replace_strict(names, np.arange(len(names)))
-    return edges_of_codes(codes.to_numpy(), names.to_list(), w)
+    codes = ends.replace_strict(names, np.arange(len(names))).to_numpy()
+    a, b = codes.reshape(2, len(u))
+    return edges_of_codes(a, b, names.to_list(), w)

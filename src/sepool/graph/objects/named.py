@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sepool.graph.columns import HEADERS
 from sepool.graph.edges import Edges, as_weights, one_of_weights
-from sepool.graph.formats.ids import rank_ids
+from sepool.graph.ids import name_nodes
 
 _ROW = "(u, v) or (u, v, weight)"
 _ROWS = (tuple, list, np.ndarray)
@@ -21,13 +21,11 @@ def named_edges(
     u: NDArray[Any], v: NDArray[Any], w: NDArray[np.float64] | None, names: Sequence[Hashable]
 ) -> Edges:
     """Return edges between nodes with names; nodes that are all integers are ordered by them."""
-    _refuse_odd_names(names)
-    names = [int(name) if isinstance(name, Integral) else name for name in names]
-    whole = all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names)
-    if not (names and whole):
-        return Edges(u, v, w, len(names), names=tuple(names))
-    (rank,), _, ids = rank_ids(np.array(names, np.int64))
-    return Edges(rank[u], rank[v], w, len(names), names=ids)
+    if set(map(type, names)) != {str}:  # strings are usual, and faster without tests
+        _refuse_odd_names(names)
+        names = [int(name) if isinstance(name, Integral) else name for name in names]
+    u, v, labels = name_nodes(names, u, v)
+    return Edges(u, v, w, len(names), names=labels)
 
 
 def from_named(rows: Iterable[Any], weights: Any = None) -> Edges | None:
