@@ -325,3 +325,15 @@ def test_read_clustering_equal_names_are_refused(write):
     graph = nx.Graph([(1, "1")])
     with pytest.raises(ValueError, match="several nodes of the graph have the same name"):
         read_clustering(write("1,0\n1,0\n", "a.csv"), graph)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_read_clustering_compressed_file_is_read(tmp_path, ending):
+    lines = b"# node_id module flow\na 1 0.5\nb 1 0.5\nc 2 0.5\nd 2 0.5\n"
+    if ending == ".gz":
+        packed = gzip.compress(lines)
+    else:
+        packed = pytest.importorskip("pyarrow").compress(lines, "zstd", asbytes=True)
+    path = tmp_path / f"clusters.clu{ending}"
+    path.write_bytes(packed)
+    assert read_clustering(path, [("a", "b"), ("c", "d")]).labels(1).tolist() == [0, 0, 1, 1]

@@ -12,7 +12,7 @@ import numpy as np
 from sepool.extras import needs
 from sepool.graph.edges import Edges
 from sepool.graph.formats.attributes import AttributedGraph
-from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.opening import NO_UTF8, BadLine, GraphFile
 from sepool.graph.formats.options import FileOptions
 
 _SECTION = re.compile(rb"^\s*\*(edges|arcs)", re.MULTILINE | re.IGNORECASE)
@@ -105,7 +105,7 @@ def _utf8(path: str) -> bytes:
         content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise BadLine(line, "this is no text in UTF-8; save the file in UTF-8") from None
+        raise BadLine(line, NO_UTF8) from None
     return content
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sepool.extras import needs
 from sepool.graph.edges import Edges
-from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.opening import BadLine, GraphFile, text_lines
 from sepool.graph.formats.options import FileOptions
 from sepool.graph.ids import name_nodes
 from sepool.graph.objects.networkx import from_networkx
@@ -56,9 +56,6 @@ class _Lines:
         self._stream, self.number = file.stream, 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self._stream:
-            self.number += 1
-            try:
-                yield line.decode("utf-8-sig")
-            except UnicodeDecodeError:
-                raise BadLine(self.number, "this is no text in UTF-8") from None
+        for number, line in text_lines(self._stream):
+            self.number = number
+            yield line

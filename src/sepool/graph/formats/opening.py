@@ -18,6 +18,7 @@ from sepool.extras import needs
 from sepool.files.atomic import StrPath
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+NO_UTF8 = "this is no text in UTF-8; save the file in UTF-8"
 _HEAD = 1 << 16  # bytes that the detection of a format sees
 
 
@@ -27,6 +28,15 @@ class BadLine(ValueError):
     def __init__(self, line: int, text: str) -> None:
         super().__init__(text)
         self.line = line
+
+
+def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of every line; fail on other encodings than UTF-8."""
+    for number, line in enumerate(stream, 1):
+        try:
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise BadLine(number, NO_UTF8) from None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sepool.graph.edges import WEIGHT, Edges
 from sepool.graph.formats.dialect import SEPARATORS, Dialect, sniff
 from sepool.graph.formats.edge_line import NUMBER
 from sepool.graph.formats.edge_list import is_padded, read_edge_list, read_lines
-from sepool.graph.formats.opening import BadLine, GraphFile
+from sepool.graph.formats.opening import BadLine, GraphFile, text_lines
 from sepool.graph.formats.options import FileOptions
 from sepool.graph.formats.parquet import NO_ROWS
 from sepool.graph.ids import is_whole, name_nodes
@@ -165,18 +165,9 @@ def _refuse_line(stream: BinaryIO, layout: Layout, decimal: str) -> None:
 
 def _rows(stream: BinaryIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with the numbers of their lines."""
-
-    def lines() -> Iterator[str]:
-        stream.seek(0)
-        for number, line in enumerate(stream, 1):
-            try:
-                text = line.decode()
-            except UnicodeDecodeError:
-                raise BadLine(number, "this is no text in UTF-8; save the file in UTF-8") from None
-            if number > layout.skip:
-                yield text
-
-    reader = csv.reader(lines(), delimiter=layout.separator)
+    stream.seek(0)
+    lines = (line for number, line in text_lines(stream) if number > layout.skip)
+    reader = csv.reader(lines, delimiter=layout.separator)
     for row in reader:
         if row:
             yield layout.skip + reader.line_num, row

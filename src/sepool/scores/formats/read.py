@@ -49,7 +49,7 @@ def read_clustering(path: StrPath, graph: Any, *, format: str = "auto") -> Codin
     r"""Read a clustering of a graph; every node of the graph must have a cluster.
 
     Args:
-        path: the file, plain or gzipped.
+        path: the file, plain or compressed (.gz, .zst).
         graph: anything `sepool.as_graph` takes; its names are matched with those in the file.
         format: "auto" recognises all but a few ambiguous files; or one of
 

@@ -1,15 +1,15 @@
-"""Lines of a text file, plain or gzipped, and their fields."""
+"""Lines of a text file, plain or compressed, and their fields."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sepool.files.atomic import StrPath
+from sepool.graph.formats.detect import ending_of
+from sepool.graph.formats.opening import open_stream
 
 SHOWN = 80  # characters of a line in an error
 
@@ -28,8 +28,8 @@ class Text:
 
     @property
     def suffix(self) -> str:
-        """Suffix of the file in lower case, without .gz."""
-        return os.path.splitext(self.path.lower().removesuffix(".gz"))[1]
+        """Ending of the file in lower case, without that of compression."""
+        return ending_of(self.path)
 
     def content(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of every line but blank ones and comments (#, %)."""
@@ -50,13 +50,8 @@ def read_text(path: StrPath) -> Text:
         ValueError: the file is binary, damaged or empty.
     """
     name = os.fspath(path)
-    with open(path, "rb") as file:
+    with open_stream(path) as file:
         content = file.read()
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{name}: truncated or damaged gzip file ({error})") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
