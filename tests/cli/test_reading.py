@@ -64,13 +64,16 @@ def test_tree_directed_file_names_the_option(write):
         assert "3 edges" in run("tree", path, "--directed", option).stdout
 
 
-def test_plot_format_tells_a_matrix_from_a_tree(tmp_path, monkeypatch):
+def test_plot_npz_is_a_matrix_or_a_tree_by_its_content(tmp_path, monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     sparse.save_npz("graph.npz", sparse.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]))
     assert "3 nodes, 3 edges" in run("tree", "graph.npz").stdout
-    assert run("plot", "graph.npz", "--format", "npz").stdout == "wrote graph.clusters.png\n"
+    for options in ((), ("--format", "npz")):
+        assert run("plot", "graph.npz", *options).stdout == "wrote graph.clusters.png\n"
+    run("tree", "graph.npz", "-o", "tree.npz")
+    assert run("plot", "tree.npz").stdout == "wrote tree.dendrogram.png\n"
 
 
 def test_plot_options_of_files_are_refused_for_trees(write, tmp_path, monkeypatch):

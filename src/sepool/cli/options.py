@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
+from zipfile import BadZipFile, ZipFile
 
 import typer
 
@@ -193,8 +194,14 @@ def reject_search_options(context: typer.Context, path: str, *, reads_graph: boo
 
 
 def is_tree_file(path: str) -> bool:
-    """Return True for the suffixes of tree files."""
-    return os.path.splitext(path)[1].lower() in SUFFIXES
+    """Return True for the suffixes of tree files; a sparse matrix in .npz is a graph."""
+    if os.path.splitext(path)[1].lower() not in SUFFIXES:
+        return False
+    try:
+        with ZipFile(path) as archive:
+            return "shape.npy" not in archive.namelist()
+    except (OSError, BadZipFile):  # no archive: errors are left to the reader of trees
+        return True
 
 
 def _reject_tree_file(path: str) -> None:
