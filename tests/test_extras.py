@@ -31,7 +31,7 @@ def test_needs_outermost_block_names_the_extras():
     assert str(missing.value).endswith(install_command("sepool[torch,bench]"))
 
 
-@pytest.mark.parametrize(("name", "package"), [("tgp", "torch-geometric-pool"), ("igraph",) * 2])
+@pytest.mark.parametrize(("name", "package"), [("tgp", "torch-geometric-pool"), ("cdlib",) * 2])
 def test_needs_package_outside_the_extras_keeps_its_message(name, package):
     message = f"trees need it: pip install {package}"
     with pytest.raises(MissingPackage) as missing, needs("torch,bench"), needs("torch"):

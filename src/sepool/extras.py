@@ -13,15 +13,17 @@ OPTIONAL = {
     "torch-geometric": "sepool[torch]",
     "typer": "sepool[cli]",
     "rich": "sepool[cli]",
-    "scipy": "sepool-experiments",
-    "scikit-learn": "sepool-experiments",
-    "pandas": "sepool-experiments",
     "matplotlib": "sepool[viz]",
     "bokeh": "sepool[viz]",
-    "pyarrow": "sepool-experiments",
+    "pandas": "sepool[io]",
+    "pyarrow": "sepool[io]",
+    "networkx": "sepool[io]",
+    "scipy": "sepool[io]",
+    "igraph": "sepool[io]",
+    "scikit-learn": "sepool[cluster]",
     "ray": "sepool[ray]",
-    "networkx": "networkx",
-    "igraph": "igraph",
+    "polars": "polars",
+    "cdlib": "cdlib",
     "torch-geometric-pool": "torch-geometric-pool",
     "sepool-experiments": "sepool-experiments",
 }
@@ -62,8 +64,8 @@ def install_command(requirement: str) -> str:
     Requirements of sepool itself name that folder or file; a folder that is gone is not named.
 
     Example:
-        >>> install_command("networkx")
-        'pip install networkx'
+        >>> install_command("polars")
+        'pip install polars'
     """
     import shlex
     from urllib.parse import unquote, urlparse

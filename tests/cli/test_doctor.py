@@ -21,7 +21,8 @@ def test_doctor_lists_versions():
     assert rows["sepool"] == sepool.__version__ == metadata.version("sepool")
     assert rows["python"] == sys.version.split()[0]
     assert rows["core"].endswith("threads")
-    assert {"numpy", "torch", "torch-geometric", "networkx", "igraph", "ray"} <= set(rows)
+    assert {"numpy", "torch", "torch-geometric", "ray", "polars", "cdlib"} <= set(rows)
+    assert {"pandas", "pyarrow", "networkx", "scipy", "igraph", "scikit-learn"} <= set(rows)
     assert "sepool-experiments" in rows
 
 
@@ -33,5 +34,6 @@ def test_doctor_without_packages_names_the_extras(monkeypatch):
     monkeypatch.setitem(sys.modules, "sepool._core", None)
     monkeypatch.delattr(sepool, "_core", raising=False)
     output = run("doctor", code=1).output
-    assert f"missing: {install_command('sepool[torch]')}" in output
+    for extra in ("torch", "io", "cluster"):
+        assert f"missing: {install_command(f'sepool[{extra}]')}" in output
     assert "broken: " in output

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format: its writer, the package it needs with the extra of that, and its endings."""
+    """A format: its writer, and the package of the extra io that it needs."""
 
     writer: str
     package: str = ""
-    extra: str = ""
     labels: bool = False  # a table of nodes, for `sepool tree --labels`
     text: bool = True  # may be gzipped
 
@@ -32,7 +31,7 @@ class Format(NamedTuple):
 FORMATS = {
     ".csv": Format("tables:write_csv", labels=True),
     ".tsv": Format("tables:write_tsv", labels=True),
-    ".parquet": Format("tables:write_parquet", "pyarrow", "io", labels=True, text=False),
+    ".parquet": Format("tables:write_parquet", "pyarrow", labels=True, text=False),
     ".clu": Format("infomap:write_clu", labels=True),
     ".tree": Format("infomap:write_tree"),
     ".nwk": Format("newick:write_newick"),
@@ -72,7 +71,7 @@ def ending_of(path: StrPath, endings: tuple[str, ...] = ENDINGS) -> Ending:
             f"got {os.fspath(path)!r}"
         )
     if format and format.package:
-        with needs(format.extra, f"a {ending} file"):
+        with needs("io", f"a {ending} file"):
             import_module(format.package)
     return Ending(ending, gzipped)
 

@@ -23,7 +23,7 @@ def write_graphml(tree: CodingTree, file: IO[bytes]) -> None:
         ValueError: the tree does not have its graph, or has another; two names are the same as
             text, or one has a character that XML cannot hold.
     """
-    with needs("", "a .graphml file"):
+    with needs("io", "a .graphml file"):
         import networkx as nx
     graph = tree.graph
     if graph is None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def tree_digraph(tree: CodingTree) -> Any:
     """Return a ``networkx.DiGraph`` of the nodes of a tree, see `sepool.CodingTree.to_networkx`."""
-    with needs("", "to_networkx"):
+    with needs("io", "to_networkx"):
         import networkx as nx
 
     digraph = nx.DiGraph()
