@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sepool.nn.segments import SparseRows, spmm
+from sepool.nn.rows import SparseRows, column, row_pointers
+from sepool.nn.segments import spmm
 from sepool.pyg.hierarchy import DIRECTED, SORTED
 
 
@@ -49,7 +50,7 @@ class Adjacency:
             row, order = edge_index[1].sort(stable=True)
             col = edge_index[0][order]
             weight = None if weight is None else weight[order]
-        ptr = torch._convert_indices_from_coo_to_csr(row, num_nodes)
+        ptr = row_pointers(row, num_nodes)
         return cls(ptr, col, weight, row, edge_layout != DIRECTED and not learned)
 
     @property
@@ -64,7 +65,7 @@ class Adjacency:
             return spmm(rows, rows, x)
         if self._transpose is None:
             col, order = self.index.sort(stable=True)
-            ptr = torch._convert_indices_from_coo_to_csr(col, self.num_nodes)
+            ptr = row_pointers(col, self.num_nodes)
             self._transpose = ptr, self.row[order], order
         ptr, index, order = self._transpose
         weight = None if self.weight is None else self.weight[order]
@@ -78,13 +79,15 @@ class Adjacency:
         if self._normalised is None:
             self._normalised = self._normalise()
         adjacency, loop = self._normalised
-        return adjacency.propagate(x) + loop.to(x.dtype).view(-1, *[1] * (x.dim() - 1)) * x
+        return adjacency.propagate(x) + column(loop, x) * x
 
     def _normalise(self) -> tuple[Adjacency, Tensor]:
         """Normalised adjacency without the added loops, and the weight of those."""
         dtype = torch.get_default_dtype() if self.weight is None else self.weight.dtype
         ones = torch.ones(self.num_nodes, 1, dtype=dtype, device=self.ptr.device)
-        added = ones.squeeze(1).index_fill(0, self.row[self.row == self.index], 0)
+        # Entries that are no loops fill a row past the last: masks have no size when compiled.
+        looped = torch.where(self.row == self.index, self.row, self.num_nodes)
+        added = ones.new_ones(self.num_nodes + 1).index_fill(0, looped, 0)[:-1]
         scale = (self.propagate(ones).squeeze(1) + added).clamp(min=1e-12).rsqrt()
         weight = scale.index_select(0, self.row) * scale.index_select(0, self.index)
         if self.weight is not None:

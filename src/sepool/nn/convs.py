@@ -55,7 +55,7 @@ class LevelGraph:
         if weight is not None:  # half precision is too short for sums of weights
             weight = weight.to(torch.promote_types(data.x.dtype, torch.float32))
         attr = data.get("edge_attr", None)
-        return cls(edges, levels.num_nodes, weight, attr, levels.edge_layout)
+        return cls(edges, levels.num_clusters(0), weight, attr, levels.edge_layout)
 
     def pooled(self, levels: Hierarchy, level: int, binary: bool = False) -> LevelGraph:
         """Graph between the clusters of ``level``, which lies one above this graph's level."""

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from sepool.arguments import one_of, whole_number
-from sepool.nn.segments import SparseRows, column, pool_max, pool_sum, spmm, unpool
+from sepool.nn.rows import SparseRows, column, row_pointers
+from sepool.nn.segments import pool_max, pool_sum, spmm, unpool
 
 if TYPE_CHECKING:
     from sepool.pyg.hierarchy import Hierarchy
@@ -187,7 +188,7 @@ def pool_edge_attr(
     matched = pooled[place.clamp(max=len(pooled) - 1)] == cell if len(pooled) else cell < 0
     place = place.masked_fill(~matched, len(pooled))
     place, order = place.sort(stable=True)
-    ptr = torch._convert_indices_from_coo_to_csr(place, len(pooled) + 1)
+    ptr = row_pointers(place, len(pooled) + 1)
     inverse = torch.empty_like(order).index_copy_(0, order, place)
     return spmm(SparseRows(ptr, order), SparseRows(None, inverse), edge_attr)[:-1]
 

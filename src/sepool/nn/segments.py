@@ -7,26 +7,16 @@ product with the transpose.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
+from sepool.nn.operators import traced_pool_max, traced_spmm
+from sepool.nn.rows import SparseRows, column, maximum, saved, sum_rows, weight_gradient
 
-class SparseRows(NamedTuple):
-    """Compressed rows of a sparse matrix.
-
-    Attributes:
-        ptr: start of every row, and the end of the last; None: every row has one entry.
-        col: column of every entry; None: 0, 1, 2, ...
-        weight: value of every entry; None: 1.
-    """
-
-    ptr: Tensor | None
-    col: Tensor | None
-    weight: Tensor | None = None
+__all__ = ["SparseRows", "column", "pool_max", "pool_sum", "spmm", "unpool"]
 
 
 def spmm(rows: SparseRows, transpose: SparseRows, x: Tensor) -> Tensor:
@@ -44,8 +34,8 @@ def spmm(rows: SparseRows, transpose: SparseRows, x: Tensor) -> Tensor:
         tensor([[3.],
                 [2.]])
     """
-    function: Any = _TracedSpMM if torch.compiler.is_compiling() else _SpMM
-    product: Tensor = function.apply(x, *rows, *transpose)
+    function: Any = traced_spmm if torch.compiler.is_compiling() else _SpMM.apply
+    product: Tensor = function(x, *rows, *transpose)
     return product
 
 
@@ -73,43 +63,21 @@ def unpool(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = No
 
 def pool_max(x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None = None) -> Tensor:
     """Maximum of every cluster; members that attain it share the gradient; as `pool_sum`."""
-    function: Any = _TracedPoolMax if torch.compiler.is_compiling() else _PoolMax
-    maximum: Tensor = function.apply(x, ptr, assignment, order)[0]
-    return maximum
-
-
-def column(values: Tensor, x: Tensor) -> Tensor:
-    """One value a row, shaped and typed to multiply the rows of ``x``."""
-    return values.view(-1, *[1] * (x.dim() - 1)).to(x.dtype)
-
-
-def _spmm_backward(ctx: Any, grad: Tensor) -> Any:
-    x, *rest = ctx.saved_tensors
-    rows, transpose = SparseRows(*rest[:3]), SparseRows(*rest[3:])
-    to_x = spmm(transpose, rows, grad) if ctx.needs_input_grad[0] else None
-    to_weight = None
-    if rows.weight is not None and ctx.needs_input_grad[3]:
-        to_weight = (_row_of_entry(grad, rows) * _column_of_entry(x, rows)).flatten(1).sum(1)
-        to_weight = to_weight.to(rows.weight.dtype)
-    return to_x, None, None, to_weight, None, None, None
-
-
-def _saved(x: Tensor, *rest: Tensor | None) -> tuple[Tensor | None, ...]:
-    """Tensors for the gradient; only that of learned weights needs ``x``."""
-    weight = rest[2]
-    return (x if weight is not None and weight.requires_grad else None, *rest)
+    function: Any = traced_pool_max if torch.compiler.is_compiling() else _PoolMax.apply
+    result: Tensor = function(x, ptr, assignment, order)[0]
+    return result
 
 
 class _SpMM(Function):
-    """`spmm`, also under the transforms of `torch.func`."""
+    """`spmm` outside of torch.compile, also under the transforms of `torch.func`."""
 
     @staticmethod
     def forward(x: Tensor, *rows: Tensor | None) -> Tensor:
-        return _sum_rows(x, SparseRows(*rows[:3]))
+        return sum_rows(x, SparseRows(*rows[:3]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*_saved(*inputs))
+        ctx.save_for_backward(*saved(*inputs))
         ctx.save_for_forward(*inputs)
 
     @staticmethod
@@ -131,41 +99,18 @@ class _SpMM(Function):
         x, ptr, col, weight, *_ = ctx.saved_tensors
         terms = []
         if tangents[0] is not None:
-            terms.append(_sum_rows(tangents[0], SparseRows(ptr, col, weight)))
+            terms.append(sum_rows(tangents[0], SparseRows(ptr, col, weight)))
         if weight is not None and tangents[3] is not None:
-            terms.append(_sum_rows(x, SparseRows(ptr, col, tangents[3])))
+            terms.append(sum_rows(x, SparseRows(ptr, col, tangents[3])))
         return sum(terms[1:], terms[0])
 
-    backward = staticmethod(_spmm_backward)
-
-
-class _TracedSpMM(Function):
-    """`spmm` for torch.compile, which traces neither ``setup_context`` nor ``vmap`` and ``jvp``."""
-
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *rows: Tensor | None) -> Tensor:
-        ctx.save_for_backward(*_saved(x, *rows))
-        return _sum_rows(x, SparseRows(*rows[:3]))
-
-    backward = staticmethod(_spmm_backward)
-
-
-def _maximum(
-    x: Tensor, ptr: Tensor, assignment: Tensor, order: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Maximum of every cluster, and the share of every row in its gradient."""
-    rows = SparseRows(ptr, order)
-    maximum = _sum_rows(x, rows, "max")
-    attains = (x == maximum.index_select(0, assignment)).to(x.dtype)
-    # NaNs propagate through the count of maxima.
-    count = _sum_rows(torch.where(x.isnan(), x, attains), rows).clamp(min=1)
-    share = attains / count.index_select(0, assignment)
-    return torch.where(count.isnan(), count, maximum), share
-
-
-def _maximum_backward(ctx: Any, grad: Tensor, _: Any) -> Any:
-    share, *members = ctx.saved_tensors
-    return unpool(grad, *members) * share, None, None, None
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, *rest = ctx.saved_tensors
+        rows, transpose = SparseRows(*rest[:3]), SparseRows(*rest[3:])
+        to_x = spmm(transpose, rows, grad) if ctx.needs_input_grad[0] else None
+        to_weight = weight_gradient(grad, x, rows) if ctx.needs_input_grad[3] else None
+        return to_x, None, None, to_weight, None, None, None
 
 
 class _PoolMax(Function):
@@ -173,7 +118,7 @@ class _PoolMax(Function):
 
     @staticmethod
     def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
-        return _maximum(*inputs)
+        return maximum(*inputs)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -191,49 +136,7 @@ class _PoolMax(Function):
         share, *members = ctx.saved_tensors
         return pool_sum(tangents[0] * share, *members), None
 
-    backward = staticmethod(_maximum_backward)
-
-
-class _TracedPoolMax(Function):
-    """`pool_max` for torch.compile."""
-
     @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> tuple[Tensor, Tensor]:
-        maximum, share = _maximum(*inputs)
-        ctx.mark_non_differentiable(share)
-        ctx.save_for_backward(share, *inputs[1:])
-        return maximum, share
-
-    backward = staticmethod(_maximum_backward)
-
-
-def _sum_rows(x: Tensor, rows: SparseRows, reduce: str = "sum") -> Tensor:
-    """Sums, or maxima, of the entries' rows of ``x``; empty rows give 0."""
-    ptr, col, weight = rows
-    if x.is_cuda or ptr is None:
-        taken = _column_of_entry(x, rows)
-        taken = taken if weight is None else taken * column(weight, x)
-        if ptr is None:
-            return taken
-        initial = 0 if reduce == "sum" else None
-        out = torch.segment_reduce(taken, reduce, offsets=ptr, unsafe=True, initial=initial)
-        return out if reduce == "sum" else out.masked_fill(column(ptr.diff() == 0, x) > 0, 0)
-    if col is None:
-        col = torch.arange(len(x), device=x.device)
-    if not col.numel():
-        return x.new_zeros(len(ptr) - 1, *x.shape[1:])
-    weight = None if weight is None else weight.to(x.dtype)
-    # PyTorch's embedding bags are sums of gathered rows, in one pass.
-    table = x if x.dim() == 2 else x.unsqueeze(1).flatten(1)
-    bags = F.embedding_bag(
-        col, table, ptr, mode=reduce, per_sample_weights=weight, include_last_offset=True
-    )
-    return bags if x.dim() == 2 else bags.view(-1, *x.shape[1:])
-
-
-def _column_of_entry(x: Tensor, rows: SparseRows) -> Tensor:
-    return x if rows.col is None else x.index_select(0, rows.col)
-
-
-def _row_of_entry(x: Tensor, rows: SparseRows) -> Tensor:
-    return x if rows.ptr is None else torch.repeat_interleave(x, rows.ptr.diff(), 0)
+    def backward(ctx: Any, grad: Tensor, _: Any) -> Any:
+        share, *members = ctx.saved_tensors
+        return unpool(grad, *members) * share, None, None, None

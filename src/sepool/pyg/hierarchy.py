@@ -43,6 +43,7 @@ class NoTreeError(AttributeError):
     """Raised when the hierarchy of data without a coding tree is read."""
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def hierarchy(data: Data) -> Hierarchy:
     """Return the hierarchy that `sepool.AddCodingTree` added to a ``Data``, or to all of a batch.
 
@@ -119,14 +120,15 @@ class Hierarchy:
     weights: list[Tensor]
     edge_layout: int
     num_nodes: int
-    # A plain dict, which torch.compile can trace.
     _cache: dict[tuple[str, int], Tensor] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def num_clusters(self, level: int) -> int:
         """Return the number of clusters on a level, or of nodes on level 0, over all graphs."""
-        return self.num_nodes if level == 0 else len(self.sizes[level - 1])
+        if level == 0 and self.order is None:
+            return self.num_nodes
+        return len(self.sizes[level - 1] if level else self.order)
 
     def ptr(self, level: int) -> Tensor:
         """Return where the children of every cluster start: in `order` on level 1."""
@@ -162,6 +164,8 @@ class Hierarchy:
 
     def _cached(self, name: str, level: int, compute: Callable[[], Tensor]) -> Tensor:
         key = (name, level)
+        if torch.compiler.is_compiling():  # a hierarchy that was in use compiles as a new one
+            return compute()
         if key not in self._cache:
             with normal_tensors():
                 self._cache[key] = compute()
@@ -175,7 +179,7 @@ class Hierarchy:
 
     def _graph_ptr(self, level: int) -> Tensor:
         if level == self.height:
-            return torch.arange(self.num_graphs + 1, device=self.sizes[0].device)
+            return torch.arange(self.num_clusters(level) + 1, device=self.sizes[0].device)
         return self.ptr(level + 1)[self.graph_ptr(level + 1)]
 
 
