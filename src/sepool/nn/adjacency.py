@@ -56,7 +56,7 @@ class Adjacency:
     @property
     def num_nodes(self) -> int:
         """Number of rows."""
-        return len(self.ptr) - 1
+        return self.ptr.size(0) - 1
 
     def propagate(self, x: Tensor) -> Tensor:
         """Sum over the neighbours, ``A x``; differentiable in ``x`` and in learned weights."""

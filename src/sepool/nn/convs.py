@@ -129,7 +129,7 @@ class SAGE(SAGEConv):  # type: ignore[misc]
         """New features of every node."""
         if edge_weight is None:
             edge_weight = x.new_ones(edge_index.size(1))
-        total = scatter(edge_weight, edge_index[1], dim_size=len(x)).clamp(min=1e-12)
+        total = scatter(edge_weight, edge_index[1], dim_size=x.size(0)).clamp(min=1e-12)
         share = edge_weight / total[edge_index[1]]
         gathered = self.propagate(edge_index, x=(x, x), edge_weight=share)
         out: Tensor = self.lin_l(gathered) + self.lin_r(x)

@@ -185,10 +185,11 @@ def pool_edge_attr(
     cell, pooled = row * clusters + col, pooled_index[0] * clusters + pooled_index[1]
     place = torch.searchsorted(pooled, cell)
     # Edges that are pooled into none (loops, where loops are left out) get a cell of their own.
-    matched = pooled[place.clamp(max=len(pooled) - 1)] == cell if len(pooled) else cell < 0
-    place = place.masked_fill(~matched, len(pooled))
+    count = pooled.size(0)
+    matched = pooled[place.clamp(max=count - 1)] == cell if count else cell < 0
+    place = place.masked_fill(~matched, count)
     place, order = place.sort(stable=True)
-    ptr = row_pointers(place, len(pooled) + 1)
+    ptr = row_pointers(place, count + 1)
     inverse = torch.empty_like(order).index_copy_(0, order, place)
     return spmm(SparseRows(ptr, order), SparseRows(None, inverse), edge_attr)[:-1]
 

@@ -128,7 +128,8 @@ class Hierarchy:
         """Return the number of clusters on a level, or of nodes on level 0, over all graphs."""
         if level == 0 and self.order is None:
             return self.num_nodes
-        return len(self.sizes[level - 1] if level else self.order)
+        rows = self.order if level == 0 else self.sizes[level - 1]
+        return rows.size(0)  # a symbol in torch.export, which `len` would make a constant
 
     def ptr(self, level: int) -> Tensor:
         """Return where the children of every cluster start: in `order` on level 1."""
