@@ -1,6 +1,6 @@
 """Compiled training over a loader: prints the graphs compiled after every epoch.
 
-    python -m tests.nn.compiled_epochs BACKEND MODEL outside|inside EPOCHS [DATASET]
+python -m tests.nn.compiled_epochs BACKEND MODEL outside|inside EPOCHS [DATASET]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.nn.graphs import add_trees, random_graph
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
-from torch_geometric.nn import GCNConv, global_add_pool
+from torch_geometric.nn import GraphConv, global_add_pool
 
 import sepool
 from sepool.nn import SEPG, SEPN, SEPooling
@@ -27,7 +27,7 @@ class OwnModel(nn.Module):
 
     def __init__(self, in_channels: int, hidden: int, out_channels: int) -> None:
         super().__init__()
-        self.first, self.second = GCNConv(in_channels, hidden), GCNConv(hidden, hidden)
+        self.first, self.second = GraphConv(in_channels, hidden), GraphConv(hidden, hidden)
         self.pool, self.last = SEPooling("max"), nn.Linear(hidden, out_channels)
 
     def forward(self, data: Data, levels: sepool.pyg.hierarchy.Hierarchy | None = None):

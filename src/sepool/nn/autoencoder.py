@@ -9,12 +9,13 @@ from sepool.arguments import one_of, whole_number
 from sepool.nn.blocks import dense as dense_layer
 from sepool.nn.blocks import read, reset
 from sepool.nn.convs import ConvOption, LevelGraph, make_conv, run_conv
+from sepool.nn.eager import Eager
 from sepool.nn.pooling import members, reduce_to
 from sepool.nn.segments import unpool
 from sepool.pyg.hierarchy import Hierarchy
 
 
-class SEPAutoencoder(nn.Module):
+class SEPAutoencoder(Eager, nn.Module):
     """Reconstruction of node features from clusters (SEP, ICML 2022, Section 4.1, Appendix A.1).
 
     Two convolutions, SEP to the first level of the tree, SEP-U back, two convolutions and a linear

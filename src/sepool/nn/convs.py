@@ -29,6 +29,7 @@ class LevelGraph:
         edge_weight: weight of every edge, or None.
         edge_attr: attributes of every edge, or None.
         edge_layout: order and symmetry of the edges, as in `sepool.pyg.hierarchy.Hierarchy`.
+        self_loops: loops that GCN adds, as in `sepool.nn.adjacency.Adjacency`.
     """
 
     def __init__(
@@ -38,14 +39,15 @@ class LevelGraph:
         edge_weight: Tensor | None = None,
         edge_attr: Tensor | None = None,
         edge_layout: int = DIRECTED,
+        self_loops: str = "remaining",
     ) -> None:
         self.edge_index, self.num_nodes = edge_index, num_nodes
         self.edge_weight, self.edge_attr = edge_weight, edge_attr
-        self.edge_layout = edge_layout
+        self.edge_layout, self.self_loops = edge_layout, self_loops
         self._adjacency: Adjacency | None = None
 
     @classmethod
-    def of_nodes(cls, data: Data, levels: Hierarchy) -> LevelGraph:
+    def of_nodes(cls, data: Data, levels: Hierarchy, self_loops: str = "remaining") -> LevelGraph:
         """Graph of the nodes of a ``Data`` or a batch."""
         edges, weight = data.get("edge_index", None), data.get("edge_weight", None)
         if edges is None:
@@ -55,24 +57,33 @@ class LevelGraph:
         if weight is not None:  # half precision is too short for sums of weights
             weight = weight.to(torch.promote_types(data.x.dtype, torch.float32))
         attr = data.get("edge_attr", None)
-        return cls(edges, levels.num_clusters(0), weight, attr, levels.edge_layout)
+        return cls(edges, levels.num_clusters(0), weight, attr, levels.edge_layout, self_loops)
 
-    def pooled(self, levels: Hierarchy, level: int, binary: bool = False) -> LevelGraph:
+    def pooled(
+        self, levels: Hierarchy, level: int, binary: bool = False, edge_reduce: str = "sum"
+    ) -> LevelGraph:
         """Graph between the clusters of ``level``, which lies one above this graph's level."""
         edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
         weight = None if binary else levels.weights[level - 1]
         attr = None
         if self.edge_attr is not None:
-            attr = pool_edge_attr(self.edge_attr, self.edge_index, edges, levels, level)
+            attr = pool_edge_attr(
+                self.edge_attr, self.edge_index, edges, levels, level, edge_reduce
+            )
         layout = DIRECTED if levels.edge_layout == DIRECTED else SORTED
-        return LevelGraph(edges, levels.num_clusters(level), weight, attr, layout)
+        clusters = levels.num_clusters(level)
+        return LevelGraph(edges, clusters, weight, attr, layout, self.self_loops)
 
     @property
     def adjacency(self) -> Adjacency:
         """Compressed rows of the edges."""
         if self._adjacency is None:
             self._adjacency = Adjacency.from_edges(
-                self.edge_index, self.edge_weight, self.num_nodes, self.edge_layout
+                self.edge_index,
+                self.edge_weight,
+                self.num_nodes,
+                self.edge_layout,
+                self.self_loops,
             )
         return self._adjacency
 
@@ -94,7 +105,7 @@ class GCN(GCNConv):  # type: ignore[misc]
             out = self.lin(edge_index.smooth(x))
         else:
             out = edge_index.smooth(self.lin(x))
-        return out if self.bias is None else out + self.bias
+        return out if self.bias is None else out + self.bias.to(out.dtype)
 
 
 class GIN(GINConv):  # type: ignore[misc]
@@ -198,4 +209,7 @@ def run_conv(conv: nn.Module, x: Tensor, graph: LevelGraph) -> Tensor:
             raise ValueError(f"{type(conv).__name__} needs edge attributes; set `data.edge_attr`")
         options["edge_attr"] = graph.edge_attr
     out = conv(x, graph.edge_index, **options)
+    device = out.device.type  # autocast leaves out the sum with a bias, which would widen the rest
+    if out.dtype == torch.float32 and torch.is_autocast_enabled(device):
+        out = out.to(torch.get_autocast_dtype(device))
     return out

@@ -2,8 +2,8 @@
 
 A compiled graph calls an operator as it is, at any size; eager code has the transforms of
 `torch.func` instead (`sepool.nn.segments`). A program from `torch.export` that is loaded elsewhere
-needs ``import sepool.nn.operators`` before. Lengths are ``size(0)`` here: ``len`` makes a constant of
-a size that changes between batches.
+needs ``import sepool.nn.operators`` before. Lengths are ``size(0)`` here: ``len`` makes a constant
+of a size that changes between batches.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from sepool.nn.rows import SparseRows, maximum, saved, sum_rows, weight_gradient
+from sepool.pyg.pytree import register_hierarchy
 
 _ROWS = "Tensor? {0}ptr, Tensor? {0}col, Tensor? {0}weight"
 _SPMM = f"spmm(Tensor x, {_ROWS.format('')}, {_ROWS.format('t_')}) -> Tensor"
@@ -84,6 +85,7 @@ def _register() -> torch.library.Library:
         name = f"sepool::{name}"
         torch.library.register_fake(name, empty, lib=library)
         torch.library.register_autograd(name, backward, setup_context=save, lib=library)
+    register_hierarchy()
     return library
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sepool.arguments import one_of, whole_number
+from sepool.nn.eager import Eager
 from sepool.nn.rows import SparseRows, column, row_pointers
 from sepool.nn.segments import pool_max, pool_sum, spmm, unpool
 
@@ -20,7 +21,16 @@ READOUTS = ("sum", "mean")
 
 
 class Pooled(NamedTuple):
-    """Result of `SEPooling`: a graph whose nodes are the clusters of a level."""
+    """Result of `SEPooling`: a graph whose nodes are the clusters of a level.
+
+    Attributes:
+        x: features of every cluster.
+        edge_index: edges between clusters, sorted by row and column.
+        edge_weight: weight of every edge; None with ``pooled="binary"``.
+        batch: graph of every cluster.
+        edge_attr: attributes of every edge, reduced as ``edge_reduce`` of the layer; None if the
+            layer got none.
+    """
 
     x: Tensor
     edge_index: Tensor
@@ -29,7 +39,7 @@ class Pooled(NamedTuple):
     edge_attr: Tensor | None = None
 
 
-class SEPooling(nn.Module):
+class SEPooling(Eager, nn.Module):
     r"""Pooling of the nodes of a level into their clusters on the next.
 
     From "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022), Eq. 2:
@@ -45,6 +55,8 @@ class SEPooling(nn.Module):
             "sym", the sum divided by the root of their number, which preserves norms.
         pooled: "weighted" for ``S A S^T`` (the paper; the weight inside a cluster is a loop), or
             "binary" for its pattern without loops (the authors' released code).
+        edge_reduce: reduction of the attributes of all edges of a level that become one edge of the
+            next: "sum" or "mean".
 
     Example:
         >>> import sepool
@@ -61,10 +73,13 @@ class SEPooling(nn.Module):
                 [0, 1, 0, 1]]), tensor([2., 1., 1., 2.]))
     """
 
-    def __init__(self, reduce: str = "sum", pooled: str = "weighted") -> None:
+    def __init__(
+        self, reduce: str = "sum", pooled: str = "weighted", edge_reduce: str = "sum"
+    ) -> None:
         super().__init__()
         self.reduce = one_of("reduce", reduce, REDUCTIONS)
         self.pooled = one_of("pooled", pooled, ADJACENCIES)
+        self.edge_reduce = one_of("edge_reduce", edge_reduce, READOUTS)
 
     def forward(
         self,
@@ -73,15 +88,21 @@ class SEPooling(nn.Module):
         level: int,
         edge_index: Tensor | None = None,
         edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
     ) -> Pooled:
         """Pool ``x``, one row for every node of ``level - 1``, to ``level``.
+
+        In place of the edges, weights and batch of PyG's poolings stands the hierarchy, which has
+        all three on every level: ``x, edge_index, edge_weight, batch, _ = pool(x, levels, 1)``.
 
         Args:
             x: features.
             levels: hierarchy of the graph or batch, from `sepool.hierarchy`.
             level: level to pool to.
-            edge_index: edges of ``level - 1``; needed for ``edge_attr`` alone.
-            edge_attr: attributes of these edges, summed over the edges between two clusters.
+            edge_index: edges of ``level - 1``; needed for the next two alone.
+            edge_attr: attributes of these edges, reduced over all edges between two clusters.
+            edge_weight: learned or later weights of these edges, which are pooled instead of the
+                weights from the time the tree was added.
         """
         _check_level(x, levels, level, below=True)
         if not x.is_floating_point():
@@ -89,18 +110,31 @@ class SEPooling(nn.Module):
         binary = self.pooled == "binary"
         edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
         weight = None if binary else levels.weights[level - 1]
+        if edge_weight is not None:
+            if binary:
+                raise ValueError('pooled="binary" drops weights; got edge_weight: use "weighted"')
+            weight = self._pool_edges("edge_weight", edge_weight, edge_index, levels, level)
         if edge_attr is not None:
-            if edge_index is None:
-                raise ValueError("edge_attr needs the edges that it belongs to: pass edge_index")
-            edge_attr = pool_edge_attr(edge_attr, edge_index, edges, levels, level)
+            edge_attr = self._pool_edges("edge_attr", edge_attr, edge_index, levels, level)
         x = reduce_to(x, levels, level, self.reduce)
         return Pooled(x, edges, weight, levels.batch(level), edge_attr)
+
+    def _pool_edges(
+        self, name: str, values: Tensor, edge_index: Tensor | None, levels: Hierarchy, level: int
+    ) -> Tensor:
+        if edge_index is None:
+            raise ValueError(f"{name} needs the edges that it belongs to: pass edge_index")
+        binary, reduce = self.pooled == "binary", "sum"
+        if name == "edge_attr":
+            reduce = self.edge_reduce
+        edges = levels.inter_cluster_edges(level) if binary else levels.edges[level - 1]
+        return pool_edge_attr(values, edge_index, edges, levels, level, reduce)
 
     def __repr__(self) -> str:
         return f"SEPooling(reduce={self.reduce!r}, pooled={self.pooled!r})"
 
 
-class SEPUnpooling(nn.Module):
+class SEPUnpooling(Eager, nn.Module):
     """Features of a node's cluster for every node of the level below: ``S^T P`` (Eq. 15).
 
     Args:
@@ -164,9 +198,14 @@ def readout(x: Tensor, levels: Hierarchy, level: int, reduce: str = "sum") -> Te
 
 
 def pool_edge_attr(
-    edge_attr: Tensor, edge_index: Tensor, pooled_index: Tensor, levels: Hierarchy, level: int
+    edge_attr: Tensor,
+    edge_index: Tensor,
+    pooled_index: Tensor,
+    levels: Hierarchy,
+    level: int,
+    reduce: str = "sum",
 ) -> Tensor:
-    """Sum of the attributes of all edges between two clusters, for every pooled edge.
+    """Sum or mean of the attributes of all edges between two clusters, for every pooled edge.
 
     Args:
         edge_attr: attributes of the edges of ``level - 1``.
@@ -174,6 +213,7 @@ def pool_edge_attr(
         pooled_index: the pooled edges of ``level``, sorted by row and column.
         levels: the hierarchy.
         level: the level of the clusters.
+        reduce: "sum" or "mean".
     """
     if not edge_attr.is_floating_point():
         raise ValueError(
@@ -191,7 +231,8 @@ def pool_edge_attr(
     place, order = place.sort(stable=True)
     ptr = row_pointers(place, count + 1)
     inverse = torch.empty_like(order).index_copy_(0, order, place)
-    return spmm(SparseRows(ptr, order), SparseRows(None, inverse), edge_attr)[:-1]
+    total = spmm(SparseRows(ptr, order), SparseRows(None, inverse), edge_attr)[:-1]
+    return total / column(ptr.diff()[:-1].clamp(min=1), total) if reduce == "mean" else total
 
 
 def _check_level(x: Tensor, levels: Hierarchy, level: int, below: bool = False) -> None:

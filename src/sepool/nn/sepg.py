@@ -9,16 +9,18 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
+from sepool.nn.adjacency import SELF_LOOPS
 from sepool.nn.blocks import dropout as dropout_layer
 from sepool.nn.blocks import read, reset
 from sepool.nn.convs import ConvOption, LevelGraph, make_conv, run_conv
+from sepool.nn.eager import Eager
 from sepool.nn.pooling import ADJACENCIES, READOUTS, readout, reduce_to
 from sepool.pyg.hierarchy import Hierarchy
 
 LAYERS = 3  # convolutions in the paper
 
 
-class SEPG(nn.Module):
+class SEPG(Eager, nn.Module):
     """SEP-G of "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022), Section 3.3.
 
     Blocks of a convolution and a SEP layer. The pooled features of every block are read out, and a
@@ -40,6 +42,10 @@ class SEPG(nn.Module):
             in the paper; 2 in the released code, which reads out the last convolution as it is.
         reduce: reduction over the members of a cluster: "sum" (the paper), "mean" or "max".
         pooled: pooled adjacency: "weighted" (the paper) or "binary" (the released code).
+        self_loops: loops that "GCN" adds on every level: "remaining", to nodes without a loop, as
+            PyG's ``gcn_norm``, so that a pooled loop stays as it is; or "all", ``A + I`` as in
+            Eq. 1 of the paper.
+        edge_reduce: reduction of edge attributes, "sum" or "mean" (see `SEPooling`).
         readout: "sum" (the paper) or "mean".
         input_link: append the sum of the input features to the readouts (the released code, on
             IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
@@ -71,6 +77,8 @@ class SEPG(nn.Module):
         blocks: int | None = None,
         reduce: str = "sum",
         pooled: str = "weighted",
+        self_loops: str = "remaining",
+        edge_reduce: str = "sum",
         readout: str = "sum",
         input_link: bool = False,
         norm: bool = False,
@@ -93,6 +101,8 @@ class SEPG(nn.Module):
         self.reduce = one_of("reduce", reduce, ("sum", "mean", "max"))
         self.readout = one_of("readout", readout, READOUTS)
         self.binary = one_of("pooled", pooled, ADJACENCIES) == "binary"
+        self.self_loops = one_of("self_loops", self_loops, SELF_LOOPS)
+        self.edge_reduce = one_of("edge_reduce", edge_reduce, READOUTS)
         widths = itertools.pairwise([in_channels] + [hidden] * layers)
         self.convs = nn.ModuleList(
             make_conv(conv, *pair, level=min(i, blocks)) for i, pair in enumerate(widths)
@@ -123,7 +133,7 @@ class SEPG(nn.Module):
                 keeping where one graph is used in every step.
         """
         x, levels = read(data, levels, self.in_channels, self.blocks, self.blocks)
-        graph, level = LevelGraph.of_nodes(data, levels), 0
+        graph, level = LevelGraph.of_nodes(data, levels, self.self_loops), 0
         readouts = [readout(x, levels, 0)] if self.input_link else []
         for i, conv in enumerate(self.convs):
             x = run_conv(conv, x, graph)
@@ -134,7 +144,7 @@ class SEPG(nn.Module):
                 level = i + 1
                 x = reduce_to(x, levels, level, self.reduce)
                 if level < len(self.convs):
-                    graph = graph.pooled(levels, level, self.binary)
+                    graph = graph.pooled(levels, level, self.binary, self.edge_reduce)
             readouts.append(readout(x, levels, level, self.readout))
         logits: Tensor = self.classifier(torch.cat(readouts, 1))
         return logits

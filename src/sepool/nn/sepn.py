@@ -7,17 +7,26 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from sepool.arguments import one_of, whole_number
+from sepool.nn.adjacency import SELF_LOOPS
 from sepool.nn.blocks import dense, read, reset
 from sepool.nn.blocks import dropout as dropout_layer
 from sepool.nn.convs import ConvOption, LevelGraph, make_conv, run_conv
-from sepool.nn.pooling import ADJACENCIES, REDUCTIONS, inverse_root_sizes, members, reduce_to
+from sepool.nn.eager import Eager
+from sepool.nn.pooling import (
+    ADJACENCIES,
+    READOUTS,
+    REDUCTIONS,
+    inverse_root_sizes,
+    members,
+    reduce_to,
+)
 from sepool.nn.segments import unpool
 from sepool.pyg.hierarchy import Hierarchy
 
 SKIPS = ("concat", "add", "none")
 
 
-class SEPN(nn.Module):
+class SEPN(Eager, nn.Module):
     """SEP-N of "Structural Entropy Guided Graph Hierarchical Pooling" (ICML 2022), Section 3.4.
 
     An encoder and a decoder along the coding tree. Encoder block ``i`` is a convolution on level
@@ -37,6 +46,10 @@ class SEPN(nn.Module):
         conv: "GCN" (the paper), "GIN", "GAT", "ChebNet" or "GraphSAGE"; or a PyG convolution, given
             as a function of its two widths (see `SEPG`).
         pooled: pooled adjacency: "weighted" (the paper) or "binary" (the released code).
+        self_loops: loops that "GCN" adds on every level: "remaining", to nodes without a loop, as
+            PyG's ``gcn_norm``, so that a pooled loop stays as it is; or "all", ``A + I`` as in
+            Eq. 1 of the paper.
+        edge_reduce: reduction of edge attributes, "sum" or "mean" (see `SEPooling`).
         reduce: reduction over the members of a cluster: "sum" (the paper), "mean", "max" or "sym"
             (see `SEPooling`), with which SEP-U divides by the root of their number as well.
         smooth: number of averages over the neighbours after SEP-U, ``D^-1/2 (A + I) D^-1/2`` each,
@@ -76,6 +89,8 @@ class SEPN(nn.Module):
         pool_dropout: float = 0.0,
         conv: ConvOption = "GCN",
         pooled: str = "weighted",
+        self_loops: str = "remaining",
+        edge_reduce: str = "sum",
         reduce: str = "sum",
         smooth: int = 0,
         skip: str = "concat",
@@ -99,6 +114,8 @@ class SEPN(nn.Module):
         self.in_channels, self.hidden, self.out_channels = in_channels, hidden, out_channels
         self.blocks, self.height, self.light = blocks, height, light
         self.binary = one_of("pooled", pooled, ADJACENCIES) == "binary"
+        self.self_loops = one_of("self_loops", self_loops, SELF_LOOPS)
+        self.edge_reduce = one_of("edge_reduce", edge_reduce, READOUTS)
         self.reduce = one_of("reduce", reduce, REDUCTIONS)
         self.skip = one_of("skip", skip, SKIPS)
         self.smooth = whole_number("smooth", smooth, 0)
@@ -136,9 +153,9 @@ class SEPN(nn.Module):
         """
         x, levels = read(data, levels, self.in_channels, self.blocks, self.height)
         features = x
-        graphs = [LevelGraph.of_nodes(data, levels)]
+        graphs = [LevelGraph.of_nodes(data, levels, self.self_loops)]
         for level in range(1, self.blocks + 1):
-            graphs.append(graphs[-1].pooled(levels, level, self.binary))
+            graphs.append(graphs[-1].pooled(levels, level, self.binary, self.edge_reduce))
         x, encoded = self.input_drop(x), []
         for i in range(self.blocks):
             encoded.append(self._convolve(i, x, graphs[i]))

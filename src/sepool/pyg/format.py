@@ -3,8 +3,9 @@
 The block of a graph holds
 
 1. a header of ``4 + 2 k`` numbers: minus the height ``k``; the edge layout (`DIRECTED`,
-   `SYMMETRIC` or `SORTED`); the numbers of nodes and of clusters on the levels 1 to ``k``; the
-   numbers of edges and of pooled edges on the levels 1 to ``k``;
+   `SYMMETRIC` or `SORTED`) and a hash of the edges (`sepool.pyg.edge_hash`); the numbers of nodes
+   and of clusters on the levels 1 to ``k``; the numbers of edges and of pooled edges on the levels
+   1 to ``k``;
 2. the nodes, sorted by their cluster on level 1;
 3. level by level, the number of children of every cluster;
 4. level by level, the pooled edges: rows, columns, and weights as the bits of a float32.
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.extras import needs
+from sepool.pyg.edge_hash import LAYOUT_MASK, EdgeHash, hash_edges, join_layout, split_layout
 from sepool.segments import Ints, pointers, ranges, runs
 
 with needs("torch", "sepool.pyg.format"):
@@ -91,6 +93,7 @@ class Headers(NamedTuple):
     Attributes:
         height: the height of every tree; the other fields are valid if all are equal.
         layout: the edge layout.
+        hash: of the edges of the batch; None if trees have none.
         nodes: the number of nodes on the levels 0, 1, ...
         edges: the number of edges on the levels 0, 1, ...
         weight: the sum of all weights in the batch when the trees were added.
@@ -98,6 +101,7 @@ class Headers(NamedTuple):
 
     height: Ints
     layout: Ints
+    hash: EdgeHash | None
     nodes: Ints
     edges: Ints
     weight: float
@@ -136,8 +140,8 @@ def pack_blocks(
         >>> trees = Forest.of(sepool.coding_trees([path], height=2))
         >>> row, col = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
         >>> numbers = pack_blocks(trees, EdgeBlocks(np.array([6]), row, col)).numbers
-        >>> numbers[:8], numbers[8:12]
-        (array([-2,  2,  4,  2,  1,  6,  4,  1], dtype=int32), array([0, 1, 2, 3], dtype=int32))
+        >>> numbers[2:8], numbers[8:12]
+        (array([4, 2, 1, 6, 4, 1], dtype=int32), array([0, 1, 2, 3], dtype=int32))
     """
     if edges.weight is not None:
         invalid = edges.weight[~((edges.weight >= 0) & (edges.weight < np.inf))]
@@ -170,6 +174,8 @@ def _pack_run(trees: Forest, edges: EdgeBlocks, symmetric: NDArray[np.bool_]) ->
     header = np.empty((len(counts), 4 + 2 * height), np.int32)
     header[:, 0] = -height
     header[:, 1] = np.where(symmetric, SYMMETRIC + _rows_sorted(edges), DIRECTED)
+    hashes = hash_edges(edges.counts, edges.row, edges.col)
+    header[:, 1] = join_layout(header[:, 1], hashes)
     header[:, 2 : 3 + height] = counts
     header[:, 3 + height] = edges.counts
     order = np.argsort(parents[0], kind="stable")
@@ -284,7 +290,8 @@ def _headers_at(tree: Tensor, starts: Tensor, height: int) -> Headers:
     header = numbers[:, :-1].astype(np.int64)
     weight = float(root_weight.sum(dtype=np.float64))
     nodes, edges = header[:, 2 : 3 + height], header[:, 3 + height :]
-    return Headers(-header[:, 0], header[:, 1], nodes, edges, weight)
+    layout, hashes = split_layout(header[:, 1], nodes[:, 0], edges[:, 0])
+    return Headers(-header[:, 0], layout, hashes, nodes, edges, weight)
 
 
 def unpack_blocks(
@@ -347,4 +354,4 @@ def unpack_trees(blocks: Blocks) -> tuple[Forest, NDArray[np.bool_]]:
     parent = np.repeat(local[ranges(first[:, 1], clusters)], sizes).astype(np.int32)
     leaves = ranges(pointers(counts[:, :-1].sum(1))[:-1], nodes)
     parent[leaves[order]] = parent[leaves]
-    return Forest(counts, parent), numbers[starts + 1] != DIRECTED
+    return Forest(counts, parent), numbers[starts + 1] & LAYOUT_MASK != DIRECTED

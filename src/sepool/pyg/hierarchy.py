@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from sepool.extras import needs
+from sepool.pyg.edge_hash import HASH_MASK, EdgeHash
 from sepool.pyg.format import (
     DIRECTED,
     SORTED,
@@ -44,8 +45,15 @@ class NoTreeError(AttributeError):
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def hierarchy(data: Data) -> Hierarchy:
+def hierarchy(data: Data, attr: str = "tree") -> Hierarchy:
     """Return the hierarchy that `sepool.AddCodingTree` added to a ``Data``, or to all of a batch.
+
+    It reads tensors on the host, so that `torch.compile` runs it between two graphs; for
+    ``fullgraph=True`` read it outside: ``model(batch, sepool.hierarchy(batch))``.
+
+    Args:
+        data: the graph or batch.
+        attr: the attribute with the tree, as in `sepool.AddCodingTree`.
 
     Raises:
         NoTreeError: the data has no tree.
@@ -65,20 +73,22 @@ def hierarchy(data: Data) -> Hierarchy:
     """
     if not isinstance(data, Data):
         raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
-    if "tree" not in data:
+    if attr not in data:
         raise NoTreeError(
             "the data has no coding tree; add one with "
             "`data = sepool.AddCodingTree(height)(data)`, or pass AddCodingTree(height) to the "
             "dataset as pre_transform"
         )
-    tree = data.tree
+    tree = data[attr]
     valid = isinstance(tree, Tensor) and tree.dtype == torch.int32 and tree.dim() == 1
-    height, edges = _check_edges(data) if valid and tree.numel() else (0, _UNKNOWN)
+    height, edges = _check_edges(data, tree) if valid and tree.numel() else (0, _UNKNOWN)
     if height < 1:
-        raise ValueError("the attribute `tree` of the data is not what sepool.AddCodingTree adds")
+        raise ValueError(
+            f"the attribute `{attr}` of the data is not what sepool.AddCodingTree adds"
+        )
     recorded = getattr(data, "_slice_dict", None) or {}  # by the loader
-    headers = read_headers(tree, recorded["tree"][:-1] if "tree" in recorded else None, height)
-    _check_headers(data, headers)
+    headers = read_headers(tree, recorded[attr][:-1] if attr in recorded else None, height)
+    _check_headers(data, headers, edges)
     layout = min(int(headers.layout.min()), _layout_now(edges, headers.weight, data.num_edges))
     with normal_tensors():
         order, sizes, pooled, weights = unpack_blocks(tree, headers)
@@ -208,33 +218,38 @@ class _EdgeState(NamedTuple):
         ascending: they are sorted by row.
         symmetric: their weights agree in both directions, as far as one sum can tell.
         weighted: they have weights.
+        hash: as in the headers; None if there are no edges.
     """
 
     ascending: bool
     symmetric: bool
     weighted: bool
+    hash: EdgeHash | None = None
 
 
 _UNKNOWN = _EdgeState(True, True, True)  # of data without edges
 
 
-def _check_edges(data: Data) -> tuple[int, _EdgeState]:
+def _check_edges(data: Data, tree: Tensor) -> tuple[int, _EdgeState]:
     """Return the height of the first tree and the state of the edges, in one copy to the host."""
     edges, weight = data.get("edge_index"), data.get(EDGE_WEIGHT)
-    values = [data.tree[0]]
+    values = [tree[0]]
     readable = isinstance(edges, Tensor) and edges.dim() == 2
     if readable:
-        values.append((edges[0, 1:] < edges[0, :-1]).any())
+        row, col = edges
+        values += [(row[1:] < row[:-1]).any(), (row * col).sum() & HASH_MASK]
+        values.append(edges.sum() & HASH_MASK)
     weighted = readable and isinstance(weight, Tensor) and weight.dim() == 1
     if weighted:
         values += _asymmetry(edges, weight.detach())
-    device = data.tree.device
+    device = tree.device
     first, *rest = torch.stack([value.to(device, torch.float32) for value in values]).tolist()
     height = -int(first)
     if not readable:
         return height, _UNKNOWN
-    symmetric = not weighted or abs(rest[1]) <= ZERO_TOLERANCE * rest[2]
-    return height, _EdgeState(not rest[0], symmetric, weight is not None)
+    symmetric = not weighted or abs(rest[3]) <= ZERO_TOLERANCE * rest[4]
+    hashes = EdgeHash(int(rest[1]), int(rest[2]))
+    return height, _EdgeState(not rest[0], symmetric, weight is not None, hashes)
 
 
 def _asymmetry(edges: Tensor, weight: Tensor) -> list[Tensor]:
@@ -244,7 +259,7 @@ def _asymmetry(edges: Tensor, weight: Tensor) -> list[Tensor]:
     return [terms.sum(), terms.abs().sum()]
 
 
-def _check_headers(data: Data, headers: Headers) -> None:
+def _check_headers(data: Data, headers: Headers, state: _EdgeState) -> None:
     low, high = headers.height.min(), headers.height.max()
     if low != high:
         raise ValueError(
@@ -256,6 +271,17 @@ def _check_headers(data: Data, headers: Headers) -> None:
             f"the tree is of another graph: it has {nodes} nodes and {edges} edges, the data has "
             f"{data.num_nodes} and {data.num_edges}; add the tree after the graph's last change"
         )
+    if headers.hash is not None and state.hash is not None and headers.hash != state.hash:
+        raise ValueError(
+            "the tree is of another graph: edges were rewired or nodes renumbered after it was "
+            "added; add the tree after the graph's last change"
+        )
+    weight = data.get(EDGE_WEIGHT) if state.weighted else None
+    if isinstance(weight, Tensor) and state.hash is not None and len(weight) != data.num_edges:
+        raise ValueError(
+            f"edge_weight has {len(weight)} values for {data.num_edges} edges; give all graphs of "
+            "the batch edge_weight, or none"
+        )
 
 
 def _layout_now(edges: _EdgeState, weight: float, num_edges: int) -> int:
@@ -263,7 +289,8 @@ def _layout_now(edges: _EdgeState, weight: float, num_edges: int) -> int:
     if not edges.weighted and abs(num_edges - weight) > SUM_TOLERANCE * weight:
         raise ValueError(
             f"the weights of the {num_edges} edges summed to {weight:g} when the trees were added, "
-            "now there are none; add the trees after the last change to edge_weight"
+            "now there are none; add the trees after the last change to edge_weight, and give all "
+            "graphs of a batch edge_weight, or none"
         )
     if not edges.symmetric:
         return DIRECTED

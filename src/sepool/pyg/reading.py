@@ -111,6 +111,43 @@ def symmetric_graphs(nodes: Ints, edges: EdgeBlocks) -> NDArray[np.bool_]:
     return symmetric
 
 
+def tree_attribute(name: str) -> str:
+    """Return the name of an attribute for trees, which PyG must concatenate as they are."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise TypeError(f"attr must be the name of an attribute, got {name!r}")
+    reserved = ("index", "batch", "face", "adj", "ptr")
+    if any(word in name for word in reserved) or hasattr(Data, name):
+        raise ValueError(
+            f"attr must not be an attribute of PyG's Data, nor contain {', '.join(reserved)}, "
+            f"which PyG batches in a way of its own; got {name!r}"
+        )
+    return name
+
+
+def check_unused(data: Any, attr: str) -> None:
+    """Refuse data with an attribute of this name that is not a tree."""
+    value = data.get(attr) if isinstance(data, Data) else None
+    if value is None:
+        return
+    is_tree = isinstance(value, Tensor) and value.dtype == torch.int32 and value.dim() == 1
+    if not is_tree or not value.numel() or value[0] >= 0:
+        raise ValueError(
+            f"the data has an attribute {attr!r} that is not a coding tree; choose another name "
+            f"for the tree, for instance AddCodingTree(attr='coding_{attr}')"
+        )
+
+
+def unit_weights(graphs: Sequence[Any]) -> None:
+    """Set weights of 1 where other graphs of the list have weights."""
+    if not all(isinstance(data, Data) for data in graphs):
+        return  # an error of `read_list`
+    weights = [data.get(EDGE_WEIGHT) for data in graphs]
+    first = next((weight for weight in weights if isinstance(weight, Tensor)), None)
+    for data, weight in zip(graphs, weights, strict=True):
+        if first is not None and weight is None and "edge_index" in data:
+            data[EDGE_WEIGHT] = first.new_ones(data.num_edges)
+
+
 def _stored_nodes(dataset: InMemoryDataset) -> Ints | None:
     """Return the sizes of the graphs if the dataset stores them, else None."""
     data, slices = dataset._data, dataset.slices

@@ -23,10 +23,13 @@ from sepool.pyg.hierarchy import EDGE_WEIGHT
 from sepool.pyg.reading import (
     EdgeWeight,
     Graphs,
+    check_unused,
     graph_list,
     read_dataset,
     read_list,
     symmetric_graphs,
+    tree_attribute,
+    unit_weights,
 )
 from sepool.pyg.ties import TIES, colours_of_features
 from sepool.segments import pointers
@@ -53,7 +56,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
     Add the tree last. Pooled weights are constants, taken when it is added: weights that are
     learned, set or changed later act on level 0 alone. Nodes must not be renumbered afterwards, and
-    edges not be rewired: only another number of edges is detected.
+    edges not be rewired: `sepool.hierarchy` compares numbers and a hash of the edges.
 
     Works as ``transform`` and as ``pre_transform``, which PyG calls for one graph at a time;
     `apply_all` builds the trees of a whole dataset in one call, over threads.
@@ -77,11 +80,14 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
             (Proposition 2 of the paper). With "structure" they are in the order of the data. The
             shape of a tree and its entropy are the same.
         cache: a folder for the trees, one file a call; see `sepool.pyg.cache`.
+        attr: the attribute with the tree. Models read "tree"; with another name pass them
+            ``sepool.hierarchy(batch, attr)``.
         progress: show a bar in `apply_all`, if stderr is a terminal and rich is installed.
 
     Raises:
         TypeError: an option or the data is of the wrong type.
-        ValueError: a value is impossible, the graph is directed, or its size is unknown.
+        ValueError: a value is impossible, the graph is directed, its size is unknown, or ``attr``
+            is an attribute of the data that is not a tree.
 
     Example:
         >>> from torch_geometric.data import Data
@@ -103,6 +109,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         symmetrise: bool = False,
         ties: str = "features",
         cache: StrPath | None = None,
+        attr: str = "tree",
         progress: bool = True,
     ) -> None:
         checked = core_options(height, method, seed, num_threads, None)
@@ -113,11 +120,13 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         self.num_threads, self.symmetrise = num_threads, bool(symmetrise)
         self.ties = one_of("ties", ties, TIES)
         self.cache, self.progress = cache, progress
+        self.attr = tree_attribute(attr)
 
     def forward(self, data: Data) -> Data:
         """Add the tree to ``data`` in place; calling the transform adds it to a shallow copy."""
+        check_unused(data, self.attr)
         blocks = self._blocks(read_list([data], self.edge_weight, self.ties), None)
-        data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
+        data[self.attr] = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
         return data
 
     def apply_all(self, graphs: InMemoryDataset | Iterable[Data]) -> InMemoryDataset | list[Data]:
@@ -125,7 +134,8 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
         Args:
             graphs: an in-memory dataset, an iterable of graphs, or anything with a length and
-                items, such as a `torch.utils.data.Subset`. It is not changed.
+                items, such as a `torch.utils.data.Subset`. It is not changed. Where some graphs of
+                a list have ``edge_weight``, the others get weights of 1, so that PyG can batch them.
 
         Returns:
             A dataset of the same class that shares the other attributes, or a list of graphs.
@@ -140,24 +150,28 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         if isinstance(graphs, InMemoryDataset):
             return self._apply_to_dataset(graphs)
         results = [copy.copy(data) for data in graph_list(graphs)]
+        for data in results:
+            check_unused(data, self.attr)
+        unit_weights(results)
         if results:
             with progress_bar("coding trees", self.progress) as progress:
                 read = read_list(results, self.edge_weight, self.ties)
                 blocks = self._blocks(read, progress)
             for data, tree in zip(results, blocks.tensors(), strict=True):
-                data.tree = tree.clone().to(data.edge_index.device)
+                data[self.attr] = tree.clone().to(data.edge_index.device)
         return results
 
     def _apply_to_dataset(self, dataset: InMemoryDataset) -> InMemoryDataset:
         result = copy.copy(dataset) if dataset._indices is None else dataset.copy()
+        check_unused(result._data, self.attr)
         with progress_bar("coding trees", self.progress) as progress:
             read = read_dataset(result, self.edge_weight, self.ties)
             blocks = self._blocks(read, progress)
         data: Any = copy.copy(result._data)
-        data.tree = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
+        data[self.attr] = torch.from_numpy(blocks.numbers).to(data.edge_index.device)
         result._data, result._data_list = data, None
         if result.slices is not None:
-            result.slices = {**result.slices, "tree": torch.from_numpy(blocks.ptr)}
+            result.slices = {**result.slices, self.attr: torch.from_numpy(blocks.ptr)}
         return result
 
     def _blocks(self, graphs: Graphs, progress: Progress) -> Blocks:
