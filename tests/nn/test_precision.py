@@ -74,6 +74,7 @@ def test_training_under_autocast(name, conv):
     torch.manual_seed(0)
     batch, model = random_batch(weighted=True), MODELS[name](conv)
     with torch.autocast("cpu", torch.bfloat16):
-        found = model(batch).float()
-    found.square().mean().backward()
+        found = model(batch)
+    assert found.dtype == torch.bfloat16
+    found.float().square().mean().backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

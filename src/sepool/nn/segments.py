@@ -96,12 +96,17 @@ class _SpMM(Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Tensor:
-        x, ptr, col, weight, *_ = ctx.saved_tensors
+        x, *rest = ctx.saved_tensors
+        rows, transpose = SparseRows(*rest[:3]), SparseRows(*rest[3:])
         terms = []
         if tangents[0] is not None:
-            terms.append(sum_rows(tangents[0], SparseRows(ptr, col, weight)))
-        if weight is not None and tangents[3] is not None:
-            terms.append(sum_rows(x, SparseRows(ptr, col, tangents[3])))
+            terms.append(spmm(rows, transpose, tangents[0]))
+        if rows.weight is not None and tangents[3] is not None:
+            rows, transpose = (
+                part._replace(weight=change)
+                for part, change in zip((rows, transpose), tangents[3::3], strict=True)
+            )
+            terms.append(spmm(rows, transpose, x))
         return sum(terms[1:], terms[0])
 
     @staticmethod

@@ -240,6 +240,11 @@ def _check_edges(data: Data, tree: Tensor) -> tuple[int, _EdgeState]:
         values += [(row[1:] < row[:-1]).any(), (row * col).sum() & HASH_MASK]
         values.append(edges.sum() & HASH_MASK)
     weighted = readable and isinstance(weight, Tensor) and weight.dim() == 1
+    if weighted and len(weight) != edges.size(1):
+        raise ValueError(
+            f"edge_weight has {len(weight)} values for {edges.size(1)} edges; give all graphs of a "
+            "batch edge_weight, or none"
+        )
     if weighted:
         values += _asymmetry(edges, weight.detach())
     device = tree.device
@@ -275,12 +280,6 @@ def _check_headers(data: Data, headers: Headers, state: _EdgeState) -> None:
         raise ValueError(
             "the tree is of another graph: edges were rewired or nodes renumbered after it was "
             "added; add the tree after the graph's last change"
-        )
-    weight = data.get(EDGE_WEIGHT) if state.weighted else None
-    if isinstance(weight, Tensor) and state.hash is not None and len(weight) != data.num_edges:
-        raise ValueError(
-            f"edge_weight has {len(weight)} values for {data.num_edges} edges; give all graphs of "
-            "the batch edge_weight, or none"
         )
 
 

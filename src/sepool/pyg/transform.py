@@ -134,8 +134,9 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
         Args:
             graphs: an in-memory dataset, an iterable of graphs, or anything with a length and
-                items, such as a `torch.utils.data.Subset`. It is not changed. Where some graphs of
-                a list have ``edge_weight``, the others get weights of 1, so that PyG can batch them.
+                items, such as a `torch.utils.data.Subset`. It is not changed. Where some graphs
+                of a list have ``edge_weight``, the others get weights of 1, so that PyG can batch
+                them.
 
         Returns:
             A dataset of the same class that shares the other attributes, or a list of graphs.
