@@ -8,6 +8,7 @@ import sys
 import pytest
 import torch
 from tests.nn.graphs import gradients, random_batch
+from torch_geometric.data import Data
 
 from sepool.nn import SEPG, SEPN, SEPooling, SEPUnpooling
 from sepool.nn.convs import CONVS
@@ -52,6 +53,7 @@ def test_unpooling_compiles(reduce):
 
 
 @compiles
+@pytest.mark.heavy
 @pytest.mark.parametrize("conv", CONVS)
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
 def test_sepg_compiles(device, conv):
@@ -68,6 +70,78 @@ def test_sepg_compiles(device, conv):
     torch.testing.assert_close(found, wanted, rtol=near, atol=near)
     from_found, from_wanted = (gradients(y.square().sum(), *parameters) for y in (found, wanted))
     torch.testing.assert_close(from_found, from_wanted, rtol=10 * near, atol=10 * near)
+
+
+def batches():
+    """Batches of different numbers of graphs, nodes and edges."""
+    return [random_batch(seed, num_graphs=n, weighted=True) for seed, n in enumerate((4, 5, 7, 3))]
+
+
+@compiles
+@pytest.mark.parametrize("pooled", ["weighted", "binary"])
+@pytest.mark.parametrize("model", [SEPG, SEPN])
+def test_compiled_model_takes_batches_of_changing_size(model, pooled):
+    torch.manual_seed(0)
+    net = model(5, 8, 2, pooled=pooled)
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    fast = torch.compile(net, backend="aot_eager")
+    for batch in batches():
+        torch.testing.assert_close(fast(batch), net(batch), rtol=1e-4, atol=1e-4)
+    assert not torch._dynamo.utils.counters["recompile_limit"]
+
+
+@compiles
+@pytest.mark.parametrize("reduce", ["sum", "max"])
+@pytest.mark.parametrize("model", [SEPG, SEPN])
+def test_compiled_model_of_a_hierarchy_is_one_graph_of_any_size(model, reduce):
+    torch.manual_seed(0)
+    net = model(5, 8, 2, reduce=reduce)
+    fast = compiled(net)
+    torch._dynamo.utils.counters.clear()
+    for batch in batches():
+        levels = hierarchy(batch)
+        torch.testing.assert_close(fast(batch, levels), net(batch), rtol=1e-4, atol=1e-4)
+        fast(batch, levels)  # the hierarchy has been in use
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] <= 2
+
+
+@compiles
+def test_compiled_model_that_reads_inside_one_graph_is_refused():
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=r"torch\.compiler\.disable"):
+        compiled(SEPG(5, 8, 2))(random_batch())
+
+
+class Exported(torch.nn.Module):
+    """A model of tensors and a hierarchy."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x, edge_index, levels):
+        return self.model(Data(x=x, edge_index=edge_index), levels)
+
+
+@pytest.mark.skipif(not hasattr(torch.export, "AdditionalInputs"), reason="newer torch.export")
+@pytest.mark.parametrize(
+    "model", [SEPG(5, 8, 2), SEPG(5, 8, 2, conv="GIN", reduce="max"), SEPN(5, 8, 2)], ids=repr
+)
+def test_exported_model_takes_batches_of_any_size(model, tmp_path):
+    def inputs(seed, num_graphs):
+        batch = random_batch(seed, num_graphs=num_graphs)
+        return batch, (batch.x, batch.edge_index, hierarchy(batch))
+
+    others = torch.export.AdditionalInputs()
+    others.add(inputs(1, 9)[1])
+    program = torch.export.export(
+        Exported(model.eval()), inputs(0, 5)[1], dynamic_shapes=others, strict=False
+    )
+    torch.export.save(program, tmp_path / "model.pt2")
+    program = torch.export.load(tmp_path / "model.pt2")
+    for seed, num_graphs in ((2, 7), (3, 20)):
+        batch, args = inputs(seed, num_graphs)
+        torch.testing.assert_close(program.module()(*args), model(batch), rtol=1e-4, atol=1e-4)
 
 
 @needs_gpu

@@ -8,23 +8,24 @@ from sepool.extras import needs
 from sepool.pyg.hierarchy import Hierarchy
 
 with needs("torch", "sepool.pyg.pytree"):
+    import torch
     from torch import Tensor
     from torch.utils import _pytree as pytree
 
 _TENSORS = ("order", "sizes", "edges", "weights")
 
 
-def _flatten(levels: Hierarchy) -> tuple[list[Any], tuple[int, int]]:
-    return [getattr(levels, name) for name in _TENSORS], (levels.height, levels.edge_layout)
+def _flatten(levels: Hierarchy) -> tuple[list[Any], list[int]]:
+    return [getattr(levels, name) for name in _TENSORS], [levels.height, levels.edge_layout]
 
 
-def _flatten_with_keys(levels: Hierarchy) -> tuple[list[Any], tuple[int, int]]:
+def _flatten_with_keys(levels: Hierarchy) -> tuple[list[Any], list[int]]:
     values, context = _flatten(levels)
     keys = [pytree.GetAttrKey(name) for name in _TENSORS]
     return list(zip(keys, values, strict=True)), context
 
 
-def _unflatten(values: Any, context: tuple[int, int]) -> Hierarchy:
+def _unflatten(values: Any, context: list[int]) -> Hierarchy:
     order, sizes, edges, weights = values
     height, layout = context
     counts = _length(sizes[-1]), _length(order)
@@ -37,7 +38,8 @@ def _length(leaf: Any) -> int:
 
 
 def register_hierarchy() -> None:
-    """Register `Hierarchy` with PyTorch."""
+    """Register `Hierarchy` with PyTorch, as an input of programs and of their files."""
+    torch.serialization.add_safe_globals([Hierarchy])
     pytree.register_pytree_node(
         Hierarchy,
         _flatten,
