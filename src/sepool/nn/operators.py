@@ -73,8 +73,8 @@ def _maximum_backward(ctx: Any, grad: Tensor, _: Any) -> Any:
     return traced_spmm(grad, *rows, *transpose) * share, None, None, None
 
 
-def _register() -> torch.library.Library:
-    library = torch.library.Library("sepool", "FRAGMENT")
+def _register() -> Any:
+    library: Any = torch.library.Library("sepool", "FRAGMENT")  # type: ignore[no-untyped-call]
     for schema, compute, empty, save, backward in (
         (_SPMM, _spmm, _empty_product, _save_spmm, _spmm_backward),
         (_POOL_MAX, maximum, _empty_maximum, _save_maximum, _maximum_backward),

@@ -35,9 +35,10 @@ def hash_edges(counts: Ints, row: NDArray[Any], col: NDArray[Any]) -> EdgeHash:
     return EdgeHash(*(np.diff(values) & HASH_MASK for values in sums))
 
 
-def join_layout(layout: Ints, hashes: EdgeHash) -> Ints:
+def join_layout(layout: NDArray[Any], hashes: EdgeHash) -> Ints:
     """Return one number a graph that holds its edge layout and hash."""
-    return layout | HASHED | (hashes.product | hashes.total << HASH_BITS) << LAYOUT_BITS
+    joined: Ints = layout | HASHED | (hashes.product | hashes.total << HASH_BITS) << LAYOUT_BITS
+    return joined
 
 
 def split_layout(numbers: Ints, nodes: Ints, edges: Ints) -> tuple[Ints, EdgeHash | None]:

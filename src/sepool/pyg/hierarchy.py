@@ -136,9 +136,9 @@ class Hierarchy:
 
     def num_clusters(self, level: int) -> int:
         """Return the number of clusters on a level, or of nodes on level 0, over all graphs."""
-        if level == 0 and self.order is None:
-            return self.num_nodes
         rows = self.order if level == 0 else self.sizes[level - 1]
+        if rows is None:
+            return self.num_nodes
         return rows.size(0)  # a symbol in torch.export, which `len` would make a constant
 
     def ptr(self, level: int) -> Tensor:
