@@ -17,6 +17,7 @@ from sepool.nn.pooling import pool_edge_attr
 from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy
 
 ConvOption = str | Callable[[int, int], nn.Module]
+HAS_AUTOCAST_TYPE = hasattr(torch, "get_autocast_dtype")  # from PyTorch 2.4
 MESSAGE_TYPES = {"x": OptPairTensor, "edge_weight": OptTensor}  # of `propagate`, for PyG
 
 
@@ -210,6 +211,6 @@ def run_conv(conv: nn.Module, x: Tensor, graph: LevelGraph) -> Tensor:
         options["edge_attr"] = graph.edge_attr
     out = conv(x, graph.edge_index, **options)
     device = out.device.type  # autocast leaves out the sum with a bias, which would widen the rest
-    if out.dtype == torch.float32 and torch.is_autocast_enabled(device):
+    if HAS_AUTOCAST_TYPE and out.dtype == torch.float32 and torch.is_autocast_enabled(device):
         out = out.to(torch.get_autocast_dtype(device))
     return out
