@@ -92,7 +92,7 @@ def test_to_networkx_is_an_arborescence_with_attributes(tree):
 
 def test_to_networkx_without_networkx_names_the_package(tree, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match="to_networkx needs networkx: pip install networkx"):
+    with pytest.raises(ImportError, match=r"to_networkx needs networkx: pip install .*\[io\]"):
         tree.to_networkx()
 
 

@@ -135,7 +135,7 @@ class TestBadInput:
     def test_reproduce_trees_of_missing_package_fails(self, folder, monkeypatch):
         monkeypatch.setattr("sepool.integrations.tgp.MISSING", ModuleNotFoundError("no tgp"))
         output = run("reproduce", "table1", *SMALL, "--trees", "released", code=1).output
-        assert output.endswith("(no tgp): pip install torch-geometric-pool\n")
+        assert output.endswith("(no tgp): pip install --no-build-isolation torch-geometric-pool\n")
 
     def test_list_and_report_bad_argument_fails(self, folder):
         assert "list takes systems, datasets, protocols" in run("list", "all", code=2).output
