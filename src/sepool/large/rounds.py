@@ -1,0 +1,133 @@
+"""Rounds of moves and contractions until the graph fits into memory, and moves afterwards."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sepool.large import statements
+from sepool.large.engine import Engine
+from sepool.large.log2 import log2
+from sepool.large.options import BYTES_PER_EDGE, Options
+from sepool.large.state import State
+
+ROUNDS, PARTS = 8, 2  # rounds of moves before a contraction; a share of the nodes moves in each
+GROWTH = 40  # volume of a cluster before its contraction, in mean volumes of its items
+_STALLED, _SETTLED = 0.95, 0.01
+LATE_ROUNDS, LATE_PARTS = 16, 4
+_LEAST_FALL = 1e-4  # of the cost, over one turn of all nodes
+
+
+def coarsen(state: State, options: Options, counts: dict[str, int]) -> int:
+    """Contract the graph until it fits into memory; return the number of contractions.
+
+    The last graph is ``edges_l``, ``labels_l_0`` where l is that number, and ``map_l(id, cluster)``
+    leads from one graph to the next.
+    """
+    level, growth, total = 0, GROWTH, counts["volume"]
+    edges, items = counts["edges"], counts["items"]
+    while edges > options.max_edges:
+        limit = growth * total // max(items, 1)
+        last = _grow(state, level, items, options.max_edges, (total, limit))
+        name = f"level {level + 1}, contraction"
+        tables = (f"map_{level}", f"edges_{level + 1}", f"labels_{level + 1}_0")
+        figures = state.run(name, tables, partial(_contract, state.engine, level, last))
+        if figures["edges"] > _STALLED * edges:
+            if limit >= total:
+                raise ValueError(
+                    f"the graph does not contract below {figures['edges']:,} edges; pass memory="
+                    f"'{figures['edges'] * BYTES_PER_EDGE // 10**6 + 1}MB' or more"
+                )
+            growth *= 8
+        edges, items, level = figures["edges"], figures["items"], level + 1
+    return level
+
+
+def _grow(state: State, level: int, items: int, target: int, sizes: tuple[int, int]) -> int:
+    """Move nodes between clusters, from single ones, until they settle or the graph would fit."""
+    for number in range(ROUNDS):
+        before, after = f"labels_{level}_{number}", f"labels_{level}_{number + 1}"
+        work = partial(_move, state.engine, f"edges_{level}", before, after, number, sizes)
+        figures = state.run(f"level {level + 1}, moves {number + 1}", (after,), work)
+        if number:
+            state.engine.drop(before)
+        if figures["changed"] < _SETTLED * items or figures["edges"] <= target:
+            return number + 1
+    return ROUNDS
+
+
+def _move(
+    engine: Engine, edges: str, before: str, after: str, number: int, sizes: tuple[int, int]
+) -> dict[str, int]:
+    engine.store("links", statements.links(edges, before, number, PARTS))
+    engine.store("sizes", statements.volumes(before))
+    engine.store("gains", statements.growth_gains("links", before, "sizes", *sizes))
+    figures = _apply(engine, before, after)
+    between = statements.contracted_edges(edges, after)
+    figures["edges"] = engine.number(f"SELECT COUNT(*) FROM ({between}) AS b")
+    engine.drop("links", "sizes", "gains", "choices")
+    return figures
+
+
+def _apply(engine: Engine, before: str, after: str) -> dict[str, int]:
+    """Store the labels after the best moves of the table ``gains``."""
+    engine.store("choices", statements.choices("gains"))
+    engine.store(after, statements.moved(before, "choices"))
+    changed = engine.number("SELECT COUNT(*) FROM choices")
+    return {"items": engine.number(f"SELECT COUNT(*) FROM {after}"), "changed": changed}
+
+
+def _contract(engine: Engine, level: int, last: int) -> dict[str, int]:
+    labels, edges, above = f"labels_{level}_{last}", f"edges_{level}", f"edges_{level + 1}"
+    engine.store(f"map_{level}", f"SELECT id, cluster FROM {labels}")
+    engine.store(above, statements.contracted_edges(edges, labels))
+    sizes = f"SELECT cluster AS id, volume FROM ({statements.volumes(labels)}) AS s"
+    engine.store(f"labels_{level + 1}_0", statements.singletons(f"({sizes})", above))
+    return {
+        "items": engine.number(f"SELECT COUNT(*) FROM labels_{level + 1}_0"),
+        "edges": engine.number(f"SELECT COUNT(*) FROM {above}"),
+    }
+
+
+def store_items(engine: Engine, level: int) -> None:
+    """Store ``items(id, item)``: the node of the last graph that every node has become."""
+    joins = " ".join(
+        f"JOIN map_{k} AS m{k} ON m{k}.id = m{k - 1}.cluster" for k in range(1, level)
+    )
+    query = f"SELECT m0.id AS id, m{level - 1}.cluster AS item FROM map_0 AS m0 {joins}"
+    engine.store("items", query)
+
+
+def move_late(state: State, total: int) -> str:
+    """Move nodes between the clusters of ``flat_0`` while the entropy falls; return the labels.
+
+    Rounds that raise it are discarded: all nodes of a round decide at once.
+    """
+    table, log = "flat_0", log2(float(total))
+    costs: list[int] = []
+    for number in range(LATE_ROUNDS):
+        after = f"flat_{number + 1}"
+        work = partial(_move_late, state.engine, table, after, number, log)
+        figures = state.run(f"late moves {number + 1}", (after,), work)
+        costs.append(figures["before"])
+        if figures["after"] < figures["before"]:
+            table = after
+        best = min(figures["before"], figures["after"])
+        if number >= LATE_PARTS and costs[-LATE_PARTS] - best < _LEAST_FALL * best:
+            break
+    return table
+
+
+def _move_late(engine: Engine, before: str, after: str, number: int, log: float) -> dict[str, int]:
+    engine.store("links", statements.links("edges_0", before, number, LATE_PARTS))
+    engine.store("sizes", statements.clusters("edges_0", before))
+    engine.store("gains", statements.entropy_gains("links", before, "sizes", log))
+    figures = _apply(engine, before, after)
+    figures["edges"] = engine.number("SELECT COUNT(*) FROM edges_0")
+    figures["before"] = engine.number(statements.cost("sizes", log))
+    engine.store("sizes", statements.clusters("edges_0", after))
+    figures["after"] = engine.number(statements.cost("sizes", log))
+    if figures["after"] >= figures["before"]:
+        engine.drop(after)
+        figures["changed"] = 0
+    engine.drop("links", "sizes", "gains", "choices")
+    return figures
