@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sepool.cli import options
+from sepool.cli import large, options
 from sepool.cli.options import Search, SearchResult, check_files, print_json
 from sepool.cli.plot import check_picture, draw
 from sepool.export.formats import ENDINGS, LABEL_ENDINGS, ending_of
@@ -26,6 +26,7 @@ Plot = Annotated[Path | None, typer.Option(help="Draw the clusters: .png, .svg, 
 
 
 def tree(
+    context: typer.Context,
     graph: options.GraphFile,
     height: options.Height = None,
     method: options.Method = "best",
@@ -43,9 +44,30 @@ def tree(
     output: Output = None,
     labels: Labels = None,
     plot: Plot = None,
+    engine: large.Engine = None,
+    memory: large.Memory = "2GB",
+    folder: large.Folder = None,
+    scale: large.Scale = None,
+    master: large.Master = None,
     as_json: options.Json = False,
 ) -> None:
     """Search the coding tree of a graph and print a summary."""
+    large.reject_options(context, engine)
+    if engine is not None:
+        run = large.LargeRun(
+            graph=graph,
+            engine=engine,
+            height=height,
+            memory=memory,
+            threads=threads,
+            folder=folder,
+            output=output,
+            columns=columns,
+            unweighted=unweighted,
+            scale=scale,
+            master=master,
+        )
+        return run.run(as_json)
     search = Search(
         height,
         method,

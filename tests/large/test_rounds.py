@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+from sepool.large import rounds, statements  # noqa: E402
+from sepool.large.duck import DuckEngine  # noqa: E402
+from sepool.large.log2 import log2  # noqa: E402
+from tests.large.reference import Tables  # noqa: E402
+
+
+def check_rounds(engine, seed: int, num_rounds: int = 3) -> None:
+    """Run rounds of both sorts on a random graph and compare them with NumPy, id by id."""
+    rng = np.random.default_rng(seed)
+    n, m = 60, 240
+    u, v, w = rng.integers(n, size=m), rng.integers(n, size=m), rng.integers(1, 4, size=m)
+    loop = u == v
+    tables = Tables(u[~loop], v[~loop], w[~loop], n)
+    engine.put("edges", {"u": tables.u, "v": tables.v, "w": tables.w})
+    ids = np.arange(n)
+    columns = {"id": ids, "volume": tables.volume, "degree": tables.degree, "cluster": ids}
+    engine.put("labels_0", columns)
+    total, limit = int(tables.volume.sum()), int(tables.volume.sum()) // 6
+    for number in range(2 * num_rounds):
+        before, after = f"labels_{number}", f"labels_{number + 1}"
+        late = number >= num_rounds
+        parts = rounds.LATE_PARTS if late else rounds.PARTS
+        engine.store("links", statements.links("edges", before, number, parts))
+        if late:
+            log = log2(float(total))
+            engine.store("sizes", statements.clusters("edges", before))
+            gains = statements.entropy_gains("links", before, "sizes", log)
+            expected = tables.settled(number, total)
+        else:
+            engine.store("sizes", statements.volumes(before))
+            gains = statements.growth_gains("links", before, "sizes", total, limit)
+            expected = tables.grown(number, total, limit)
+        engine.store("gains", gains)
+        engine.store("choices", statements.choices("gains"))
+        engine.store(after, statements.moved(before, "choices"))
+        labels = engine.arrays(f"SELECT id, cluster FROM {after} ORDER BY id")
+        assert labels["cluster"].tolist() == expected.tolist(), number
+        tables.cluster = expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounds_on_duckdb_equal_reference(tmp_path, seed):
+    engine = DuckEngine(tmp_path, 10**9, 2)
+    check_rounds(engine, seed)
+    engine.close()

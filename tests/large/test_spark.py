@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'sepool[spark]'")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("no Java: install openjdk-17-jre-headless", allow_module_level=True)
+
+from sepool.large import coding_tree  # noqa: E402
+from tests.large.conftest import labels_of, planted  # noqa: E402
+from tests.large.test_rounds import check_rounds  # noqa: E402
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module", autouse=True)
+def python():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        yield
+
+
+def test_rounds_on_spark_equal_reference(tmp_path):
+    from sepool.large.spark import SparkEngine
+
+    engine = SparkEngine(tmp_path, 10**9, 2, "local[2]")
+    try:
+        check_rounds(engine, seed=0)
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["integers", "text"])
+def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path, named):
+    u, v = planted(1500)
+    columns = {"source": u, "target": v, "weight": np.arange(len(u)) % 4 + 1}
+    if named:
+        columns |= {end: [f"node {x}" for x in columns[end]] for end in ("source", "target")}
+    path, results = write(**columns), []
+    for engine in ("duckdb", "spark"):
+        output = tmp_path / f"{engine}.parquet"
+        result = coding_tree(
+            path, height=3, memory=45_000, engine=engine, threads=2, output=output
+        )
+        assert result.rounds > 3
+        results.append((result.counts, result.repeated, result.self_loops, labels_of(output)))
+    assert results[0] == results[1]
+
+
+def test_coding_tree_unreachable_cluster_raises_error(write, tmp_path):
+    with pytest.raises(ValueError, match="no Spark cluster answers at spark://127.0.0.1:9"):
+        coding_tree(
+            write(source=[0], target=[1]),
+            engine="spark",
+            master="spark://127.0.0.1:9",
+            output=tmp_path / "labels.parquet",
+        )
