@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-import sepool  # noqa: E402
-from sepool.large import Report, coding_tree  # noqa: E402
-from tests.large.conftest import labels_of, planted  # noqa: E402
+from tests.large.conftest import labels_of, planted
+
+import sepool
+from sepool.large import Report, coding_tree
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import generators  # noqa: E402
+import generators
 
 
 def entropy_of(rows, u, v, w=None):
@@ -91,7 +92,8 @@ def test_coding_tree_without_height_chooses_the_depth(write, tmp_path):
 
 def test_coding_tree_text_ids_are_the_nodes(tmp_path):
     (tmp_path / "edges").mkdir()
-    for k, rows in enumerate(("ann,bob\nbob,cat\ncat,ann\ncat,dan\n", "dan,eve\neve,fay\nfay,dan\n")):
+    parts = ("ann,bob\nbob,cat\ncat,ann\ncat,dan\n", "dan,eve\neve,fay\nfay,dan\n")
+    for k, rows in enumerate(parts):
         (tmp_path / "edges" / f"{k}.csv").write_text("from,to\n" + rows)
     for edges in (tmp_path / "edges", tmp_path / "edges" / "*.csv"):
         result = coding_tree(edges, height=2, output=tmp_path / "labels.parquet")

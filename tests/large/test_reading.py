@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from sepool.large import coding_tree  # noqa: E402
+from sepool.large import coding_tree
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from sepool.large import rounds, statements  # noqa: E402
-from sepool.large.duck import DuckEngine  # noqa: E402
-from sepool.large.log2 import log2  # noqa: E402
-from tests.large.reference import Tables  # noqa: E402
+from tests.large.reference import Tables
+
+from sepool.large import rounds, statements
+from sepool.large.duck import DuckEngine
+from sepool.large.log2 import log2
 
 
 def check_rounds(engine, seed: int, num_rounds: int = 3) -> None:
@@ -28,19 +29,20 @@ def check_rounds(engine, seed: int, num_rounds: int = 3) -> None:
         before, after = f"labels_{number}", f"labels_{number + 1}"
         late = number >= num_rounds
         parts = rounds.LATE_PARTS if late else rounds.PARTS
-        engine.store("links", statements.links("edges", before, number, parts))
+        engine.hold("links", statements.links("edges", before, number, parts))
         if late:
             log = log2(float(total))
-            engine.store("sizes", statements.clusters("edges", before))
+            engine.hold("sizes", statements.clusters("edges", before))
             gains = statements.entropy_gains("links", before, "sizes", log)
             expected = tables.settled(number, total)
         else:
-            engine.store("sizes", statements.volumes(before))
+            engine.hold("sizes", statements.volumes(before))
             gains = statements.growth_gains("links", before, "sizes", total, limit)
             expected = tables.grown(number, total, limit)
-        engine.store("gains", gains)
-        engine.store("choices", statements.choices("gains"))
+        engine.hold("gains", gains)
+        engine.hold("choices", statements.choices("gains"))
         engine.store(after, statements.moved(before, "choices"))
+        engine.drop("links", "sizes", "gains", "choices")
         labels = engine.arrays(f"SELECT id, cluster FROM {after} ORDER BY id")
         assert labels["cluster"].tolist() == expected.tolist(), number
         tables.cluster = expected

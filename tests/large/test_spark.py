@@ -12,9 +12,10 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'sepo
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("no Java: install openjdk-17-jre-headless", allow_module_level=True)
 
-from sepool.large import coding_tree  # noqa: E402
-from tests.large.conftest import labels_of, planted  # noqa: E402
-from tests.large.test_rounds import check_rounds  # noqa: E402
+from tests.large.conftest import labels_of, planted
+from tests.large.test_rounds import check_rounds
+
+from sepool.large import coding_tree
 
 pytestmark = pytest.mark.heavy
 
@@ -46,16 +47,14 @@ def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path, named):
     path, results = write(**columns), []
     for engine in ("duckdb", "spark"):
         output = tmp_path / f"{engine}.parquet"
-        result = coding_tree(
-            path, height=3, memory=45_000, engine=engine, threads=2, output=output
-        )
+        result = coding_tree(path, height=3, memory=45_000, engine=engine, threads=2, output=output)
         assert result.rounds > 3
         results.append((result.counts, result.repeated, result.self_loops, labels_of(output)))
     assert results[0] == results[1]
 
 
 def test_coding_tree_unreachable_cluster_raises_error(write, tmp_path):
-    with pytest.raises(ValueError, match="no Spark cluster answers at spark://127.0.0.1:9"):
+    with pytest.raises(ValueError, match=r"no Spark cluster answers at spark://127\.0\.0\.1:9"):
         coding_tree(
             write(source=[0], target=[1]),
             engine="spark",

@@ -15,8 +15,9 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from sepool.large import coding_tree  # noqa: E402
-from tests.large.conftest import labels_of, planted  # noqa: E402
+from tests.large.conftest import labels_of, planted
+
+from sepool.large import coding_tree
 
 RUN = """
 import sys
@@ -77,7 +78,7 @@ def test_coding_tree_folder_of_another_run_raises_error(write, tmp_path):
     with pytest.raises(ValueError, match=r"has a run on .*edges.parquet, not on .*other.parquet"):
         coding_tree(write("other.parquet", source=[0], target=[1]), **options)
     write(source=[0, 1, 2, 3], target=[1, 2, 0, 0])
-    with pytest.raises(ValueError, match="edges.parquet as it is now"):
+    with pytest.raises(ValueError, match=r"edges\.parquet as it is now"):
         coding_tree(path, **options)
     (tmp_path / "run" / "manifest.json").write_text("{")
     with pytest.raises(ValueError, match="is no manifest of a run"):
@@ -104,7 +105,8 @@ def test_coding_tree_disk_that_fills_up_raises_one_line(write, tmp_path):
     u, v = planted(60_000)
     path = write(source=u, target=v)
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)){RUN}"
-    command = [sys.executable, "-c", limited, str(path), str(tmp_path / "run"), str(tmp_path / "l.parquet")]  # fmt: skip
+    paths = [path, tmp_path / "run", tmp_path / "labels.parquet"]
+    command = [sys.executable, "-c", limited, *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "OSError: DuckDB ran out of memory or of disk" in done.stderr.splitlines()[-1]

@@ -80,7 +80,7 @@ class LargeRun:
 
 
 def reject_options(context: typer.Context, engine: str | None) -> None:
-    """Raise an error for options on the command line that do not go with the engine, or need one."""
+    """Raise an error for options on the command line that need an engine, or do not go with it."""
     for name in context.params:
         origin = context.get_parameter_source(name)
         if origin is None or origin.name != "COMMANDLINE":

@@ -36,7 +36,7 @@ def coding_tree(
     master: str | None = None,
     progress: Progress | None = None,
 ) -> LargeTree:
-    """Search a coding tree of low structural entropy of a graph in Parquet or CSV.
+    r"""Search a coding tree of low structural entropy of a graph in Parquet or CSV.
 
     Rounds in SQL contract the graph until it fits into memory; the search in memory goes on from
     there. Both engines write the same labels, with any number of threads.
@@ -66,7 +66,7 @@ def coding_tree(
         >>> place = tempfile.mkdtemp()
         >>> path = os.path.join(place, "edges.csv")
         >>> with open(path, "w") as file:
-        ...     _ = file.write("source,target\\n0,1\\n1,2\\n2,0\\n2,3\\n3,4\\n4,5\\n5,3\\n")
+        ...     _ = file.write("source,target\n0,1\n1,2\n2,0\n2,3\n3,4\n4,5\n5,3\n")
         >>> result = coding_tree(path, height=2, output=os.path.join(place, "labels.parquet"))
         >>> result.counts, round(result.entropy, 4)
         ((6, 2, 1), 1.6995)

@@ -71,6 +71,10 @@ class Engine(ABC):
         os.replace(draft, self.path(table))
         self.attach(table)
 
+    def hold(self, table: str, sql: str) -> None:
+        """Store a table that the same step drops."""
+        self.store(table, sql)
+
     def put(self, table: str, columns: Columns) -> None:
         """Store arrays as a table."""
         import pyarrow as pa

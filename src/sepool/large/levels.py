@@ -176,7 +176,9 @@ def _inside_parts(state: State, options: Options, most: int) -> list[Figures]:
     parts: list[Figures] = []
     for number, (low, high) in enumerate(_batches(sizes["cluster"], sizes["n"], options.max_edges)):
         name = f"levels inside, part {number + 1}"
-        work = partial(_inside, state.engine, options.threads, number, (low, high), list(starts), most)
+        work = partial(
+            _inside, state.engine, options.threads, number, (low, high), list(starts), most
+        )
         parts.append(state.run(name, (f"inside_{number}",), work))
         starts = [parts[-1][f"start_{k}"] for k in range(len(starts))]
     return parts

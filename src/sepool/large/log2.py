@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-EXPONENTS = 63
+EXPONENTS, _STEP = 64, 8  # exponents 0 to 63, a multiple of 8 and the rest
 # log2(m) = 2 / ln 2 * (t + t^3/3 + t^5/5 + ...), t = (m - 1) / (m + 1) < 1/3: error below 1e-7.
 SERIES = tuple(2.8853900817779268 / k for k in (1, 3, 5, 7, 9, 11))
 
@@ -22,20 +22,20 @@ def with_log2(query: str, columns: Sequence[str], logs: Mapping[str, str]) -> st
     """
     stay = ", ".join(columns)
     sizes = ", ".join(f"CAST({value} AS DOUBLE) AS {name}_x" for name, value in logs.items())
-    parts = ", ".join(
-        f"{name}_x * {_case(f'{name}_x', inverse=True)} AS {name}_m, "
-        f"{_case(f'{name}_x', inverse=False)} AS {name}_e"
-        for name in logs
+    coarse = ", ".join(_scaled(f"{name}_x", f"{name}_y", f"{name}_d", _STEP) for name in logs)
+    fine = ", ".join(
+        f"{_scaled(f'{name}_y', f'{name}_m', f'{name}_e', 1)}, {name}_d" for name in logs
     )
     ratios = ", ".join(
-        f"({name}_m - {double(1)}) / ({name}_m + {double(1)}) AS {name}_t, {name}_e"
+        f"({name}_m - {double(1)}) / ({name}_m + {double(1)}) AS {name}_t, "
+        f"{name}_d + {name}_e AS {name}_e"
         for name in logs
     )
     values = ", ".join(f"{name}_e + {_series(f'{name}_t')} AS {name}" for name in logs)
     inner = f"SELECT {stay}, {sizes} FROM ({query}) AS q0"
-    inner = f"SELECT {stay}, {parts} FROM ({inner}) AS q1"
-    inner = f"SELECT {stay}, {ratios} FROM ({inner}) AS q2"
-    return f"SELECT {stay}, {values} FROM ({inner}) AS q3"
+    for number, columns_of in enumerate((coarse, fine, ratios, values), 1):
+        inner = f"SELECT {stay}, {columns_of} FROM ({inner}) AS q{number}"
+    return inner
 
 
 def double(value: float) -> str:
@@ -43,14 +43,21 @@ def double(value: float) -> str:
     return f"{value:.17e}"
 
 
-def _case(x: str, *, inverse: bool) -> str:
-    """Return the whole part of the logarithm, or the power of two that takes ``x`` to [1, 2)."""
-    values = [2.0**-k if inverse else float(k) for k in range(EXPONENTS)]
-    branches = " ".join(
-        f"WHEN {x} < {double(2.0 ** (k + 1))} THEN {double(value)}"
-        for k, value in enumerate(values[:-1])
-    )
-    return f"CASE {branches} ELSE {double(values[-1])} END"
+def _scaled(x: str, ratio: str, exponent: str, step: int) -> str:
+    """Return the columns of ``x`` by a power of two, and of its exponent, a multiple of a step.
+
+    Two steps instead of 63 branches: Spark compiles no function of more than 64 KB.
+    """
+    exponents = [step * k for k in range(_STEP)]
+    limits = [double(2.0 ** (k + step)) for k in exponents[:-1]]
+
+    def case(results: list[float]) -> str:
+        pairs = zip(limits, map(double, results), strict=False)
+        branches = " ".join(f"WHEN {x} < {limit} THEN {result}" for limit, result in pairs)
+        return f"CASE {branches} ELSE {double(results[-1])} END"
+
+    powers = case([2.0**-k for k in exponents])
+    return f"{x} * {powers} AS {ratio}, {case([float(k) for k in exponents])} AS {exponent}"
 
 
 def _series(t: str) -> str:

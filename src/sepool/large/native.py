@@ -76,9 +76,7 @@ class Insides:
     entropy: list[float]
 
 
-def insides(
-    nodes: Columns, edges: Columns, starts: list[int], most: int, threads: int
-) -> Insides:
+def insides(nodes: Columns, edges: Columns, starts: list[int], most: int, threads: int) -> Insides:
     """Return levels inside the clusters of a batch.
 
     Args:

@@ -29,7 +29,8 @@ def files_of(edges: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -
     """
     entries = [edges] if isinstance(edges, (str, os.PathLike)) else list(edges)
     files: list[str] = []
-    for entry in map(os.fspath, entries):
+    for path_like in entries:
+        entry = os.fspath(path_like)
         if "://" in entry:
             files.append(entry)
             continue
@@ -133,9 +134,7 @@ def _scale_for(engine: Engine, number: str) -> str:
     errors = ", ".join(
         f"MAX(ABS({number} * {double(s)} - FLOOR({number} * {double(s)} + 5e-1)))" for s in _SCALES
     )
-    for scale, error in zip(
-        _SCALES, engine.rows(f"SELECT {errors} FROM input")[0], strict=True
-    ):
+    for scale, error in zip(_SCALES, engine.rows(f"SELECT {errors} FROM input")[0], strict=True):
         if float(error) < 1e-6:
             return f"pass scale={scale} (--scale {scale}), which makes all of them whole"
     return "pass scale=1e6 (--scale 1e6), which rounds them to millionths"

@@ -11,7 +11,7 @@ from sepool.large.options import BYTES_PER_EDGE, Options
 from sepool.large.state import State
 
 ROUNDS, PARTS = 8, 2  # rounds of moves before a contraction; a share of the nodes moves in each
-GROWTH = 40  # volume of a cluster before its contraction, in mean volumes of its items
+GROWTH = 10  # volume of a cluster before its contraction, in mean volumes of its items
 _STALLED, _SETTLED = 0.95, 0.01
 LATE_ROUNDS, LATE_PARTS = 16, 4
 _LEAST_FALL = 1e-4  # of the cost, over one turn of all nodes
@@ -23,16 +23,18 @@ def coarsen(state: State, options: Options, counts: dict[str, int]) -> int:
     The last graph is ``edges_l``, ``labels_l_0`` where l is that number, and ``map_l(id, cluster)``
     leads from one graph to the next.
     """
-    level, growth, total = 0, GROWTH, counts["volume"]
+    level, growth, total, spread = 0, GROWTH, counts["volume"], 1
     edges, items = counts["edges"], counts["items"]
     while edges > options.max_edges:
         limit = growth * total // max(items, 1)
-        last = _grow(state, level, items, options.max_edges, (total, limit))
+        last = _grow(state, level, items, options.max_edges, (spread * total, limit))
         name = f"level {level + 1}, contraction"
         tables = (f"map_{level}", f"edges_{level + 1}", f"labels_{level + 1}_0")
         figures = state.run(name, tables, partial(_contract, state.engine, level, last))
         if figures["edges"] > _STALLED * edges:
             if limit >= total:
+                spread *= 8  # expect less weight between clusters: they grow further
+            if spread > total:
                 raise ValueError(
                     f"the graph does not contract below {figures['edges']:,} edges; pass memory="
                     f"'{figures['edges'] * BYTES_PER_EDGE // 10**6 + 1}MB' or more"
@@ -58,9 +60,9 @@ def _grow(state: State, level: int, items: int, target: int, sizes: tuple[int, i
 def _move(
     engine: Engine, edges: str, before: str, after: str, number: int, sizes: tuple[int, int]
 ) -> dict[str, int]:
-    engine.store("links", statements.links(edges, before, number, PARTS))
-    engine.store("sizes", statements.volumes(before))
-    engine.store("gains", statements.growth_gains("links", before, "sizes", *sizes))
+    engine.hold("links", statements.links(edges, before, number, PARTS))
+    engine.hold("sizes", statements.volumes(before))
+    engine.hold("gains", statements.growth_gains("links", before, "sizes", *sizes))
     figures = _apply(engine, before, after)
     between = statements.contracted_edges(edges, after)
     figures["edges"] = engine.number(f"SELECT COUNT(*) FROM ({between}) AS b")
@@ -70,7 +72,7 @@ def _move(
 
 def _apply(engine: Engine, before: str, after: str) -> dict[str, int]:
     """Store the labels after the best moves of the table ``gains``."""
-    engine.store("choices", statements.choices("gains"))
+    engine.hold("choices", statements.choices("gains"))
     engine.store(after, statements.moved(before, "choices"))
     changed = engine.number("SELECT COUNT(*) FROM choices")
     return {"items": engine.number(f"SELECT COUNT(*) FROM {after}"), "changed": changed}
@@ -90,9 +92,7 @@ def _contract(engine: Engine, level: int, last: int) -> dict[str, int]:
 
 def store_items(engine: Engine, level: int) -> None:
     """Store ``items(id, item)``: the node of the last graph that every node has become."""
-    joins = " ".join(
-        f"JOIN map_{k} AS m{k} ON m{k}.id = m{k - 1}.cluster" for k in range(1, level)
-    )
+    joins = " ".join(f"JOIN map_{k} AS m{k} ON m{k}.id = m{k - 1}.cluster" for k in range(1, level))
     query = f"SELECT m0.id AS id, m{level - 1}.cluster AS item FROM map_0 AS m0 {joins}"
     engine.store("items", query)
 
@@ -118,13 +118,13 @@ def move_late(state: State, total: int) -> str:
 
 
 def _move_late(engine: Engine, before: str, after: str, number: int, log: float) -> dict[str, int]:
-    engine.store("links", statements.links("edges_0", before, number, LATE_PARTS))
-    engine.store("sizes", statements.clusters("edges_0", before))
-    engine.store("gains", statements.entropy_gains("links", before, "sizes", log))
+    engine.hold("links", statements.links("edges_0", before, number, LATE_PARTS))
+    engine.hold("sizes", statements.clusters("edges_0", before))
+    engine.hold("gains", statements.entropy_gains("links", before, "sizes", log))
     figures = _apply(engine, before, after)
     figures["edges"] = engine.number("SELECT COUNT(*) FROM edges_0")
     figures["before"] = engine.number(statements.cost("sizes", log))
-    engine.store("sizes", statements.clusters("edges_0", after))
+    engine.hold("sizes", statements.clusters("edges_0", after))
     figures["after"] = engine.number(statements.cost("sizes", log))
     if figures["after"] >= figures["before"]:
         engine.drop(after)

@@ -21,6 +21,7 @@ class SparkEngine(Engine):
 
     def __init__(self, folder: Path, memory: int, threads: int, master: str | None) -> None:
         super().__init__(folder.resolve())
+        self._held: dict[str, Any] = {}  # data frames that are computed once
         with needs("spark", "engine='spark'"):
             from pyspark.sql import SparkSession
         check_java()
@@ -32,7 +33,7 @@ class SparkEngine(Engine):
             "spark.driver.memory": f"{max(memory // 2**20, 512)}m",
             "spark.sql.join.preferSortMergeJoin": "true",
             "spark.sql.autoBroadcastJoinThreshold": "-1",
-            "spark.sql.shuffle.partitions": str(max(4, 2 * threads)),
+            "spark.sql.shuffle.partitions": str(max(threads, os.cpu_count() or 1)),
             "spark.sql.execution.arrow.pyspark.enabled": "true",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -80,6 +81,18 @@ class SparkEngine(Engine):
         )
         frame.createOrReplaceTempView("numbered")
         self.store("names", "SELECT id, name FROM numbered")
+
+    def hold(self, table: str, sql: str) -> None:
+        """Make a query a view whose rows are computed once, in memory or on disk."""
+        self._held[table] = self._session.sql(_spark(sql)).persist()
+        self._held[table].createOrReplaceTempView(table)
+
+    def drop(self, *tables: str) -> None:
+        """Remove tables that no later step reads."""
+        for table in tables:
+            if table in self._held:
+                self._held.pop(table).unpersist()
+        super().drop(*tables)
 
     def close(self) -> None:
         """End the session, unless the caller started it."""

@@ -56,9 +56,9 @@ class State:
         self.steps[name] = figures
         self._write()
         if self.progress is not None:
-            shown = (figures.get(key, 0) for key in ("items", "edges", "changed"))
+            items, edges, changed = (figures.get(key, 0) for key in ("items", "edges", "changed"))
             seconds = time.perf_counter() - start
-            self.progress(Report(name, *shown, seconds, self.engine.spilled))
+            self.progress(Report(name, items, edges, changed, seconds, self.engine.spilled))
         return figures
 
     def _write(self) -> None:

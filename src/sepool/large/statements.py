@@ -34,9 +34,7 @@ def links(edges: str, labels: str, number: int, parts: int) -> str:
 
 def volumes(labels: str) -> str:
     """Return the volume of every cluster."""
-    return (
-        f"SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume FROM {labels} GROUP BY cluster"
-    )
+    return f"SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume FROM {labels} GROUP BY cluster"
 
 
 def clusters(edges: str, labels: str) -> str:
