@@ -32,8 +32,8 @@ def check_rounds(engine, seed: int, num_rounds: int = 3) -> None:
         engine.hold("links", statements.links("edges", before, number, parts))
         if late:
             log = log2(float(total))
-            engine.hold("sizes", statements.clusters("edges", before))
-            gains = statements.entropy_gains("links", before, "sizes", log)
+            engine.hold("sizes", statements.clusters("edges", before, engine.apart))
+            gains = statements.entropy_gains("links", before, "sizes", log, engine.apart)
             expected = tables.settled(number, total)
         else:
             engine.hold("sizes", statements.volumes(before))

@@ -75,6 +75,10 @@ class Engine(ABC):
         """Store a table that the same step drops."""
         self.store(table, sql)
 
+    def apart(self, sql: str) -> str:
+        """Return a query as an operand of FROM that is not merged with the query around it."""
+        return f"({sql})"
+
     def put(self, table: str, columns: Columns) -> None:
         """Store arrays as a table."""
         import pyarrow as pa

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+Apart = Callable[[str], str]
 
 EXPONENTS, _STEP = 64, 8  # exponents 0 to 63, a multiple of 8 and the rest
 # log2(m) = 2 / ln 2 * (t + t^3/3 + t^5/5 + ...), t = (m - 1) / (m + 1) < 1/3: error below 1e-7.
 SERIES = tuple(2.8853900817779268 / k for k in (1, 3, 5, 7, 9, 11))
 
 
-def with_log2(query: str, columns: Sequence[str], logs: Mapping[str, str]) -> str:
+def with_log2(query: str, columns: Sequence[str], logs: Mapping[str, str], apart: Apart) -> str:
     """Return a query with the columns of another one and the logarithms of expressions.
 
     Libraries round logarithms differently; sums, products, quotients and comparisons of doubles are
@@ -19,6 +21,7 @@ def with_log2(query: str, columns: Sequence[str], logs: Mapping[str, str]) -> st
         query: SQL of a table.
         columns: its columns that stay.
         logs: an expression in its columns by the name of the logarithm.
+        apart: `sepool.large.engine.Engine.apart`, for the steps.
     """
     stay = ", ".join(columns)
     sizes = ", ".join(f"CAST({value} AS DOUBLE) AS {name}_x" for name, value in logs.items())
@@ -32,9 +35,9 @@ def with_log2(query: str, columns: Sequence[str], logs: Mapping[str, str]) -> st
         for name in logs
     )
     values = ", ".join(f"{name}_e + {_series(f'{name}_t')} AS {name}" for name in logs)
-    inner = f"SELECT {stay}, {sizes} FROM ({query}) AS q0"
+    inner = f"SELECT {stay}, {sizes} FROM ({query}) AS q"
     for number, columns_of in enumerate((coarse, fine, ratios, values), 1):
-        inner = f"SELECT {stay}, {columns_of} FROM ({inner}) AS q{number}"
+        inner = f"SELECT {stay}, {columns_of} FROM {apart(inner)} AS q{number}"
     return inner
 
 

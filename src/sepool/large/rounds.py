@@ -119,13 +119,13 @@ def move_late(state: State, total: int) -> str:
 
 def _move_late(engine: Engine, before: str, after: str, number: int, log: float) -> dict[str, int]:
     engine.hold("links", statements.links("edges_0", before, number, LATE_PARTS))
-    engine.hold("sizes", statements.clusters("edges_0", before))
-    engine.hold("gains", statements.entropy_gains("links", before, "sizes", log))
+    engine.hold("sizes", statements.clusters("edges_0", before, engine.apart))
+    engine.hold("gains", statements.entropy_gains("links", before, "sizes", log, engine.apart))
     figures = _apply(engine, before, after)
     figures["edges"] = engine.number("SELECT COUNT(*) FROM edges_0")
-    figures["before"] = engine.number(statements.cost("sizes", log))
-    engine.hold("sizes", statements.clusters("edges_0", after))
-    figures["after"] = engine.number(statements.cost("sizes", log))
+    figures["before"] = engine.number(statements.cost("sizes", log, engine.apart))
+    engine.hold("sizes", statements.clusters("edges_0", after, engine.apart))
+    figures["after"] = engine.number(statements.cost("sizes", log, engine.apart))
     if figures["after"] >= figures["before"]:
         engine.drop(after)
         figures["changed"] = 0

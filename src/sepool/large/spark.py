@@ -21,6 +21,7 @@ class SparkEngine(Engine):
 
     def __init__(self, folder: Path, memory: int, threads: int, master: str | None) -> None:
         super().__init__(folder.resolve())
+        self._stages = 0
         self._held: dict[str, Any] = {}  # data frames that are computed once
         with needs("spark", "engine='spark'"):
             from pyspark.sql import SparkSession
@@ -87,9 +88,16 @@ class SparkEngine(Engine):
         self._held[table] = self._session.sql(_spark(sql)).persist()
         self._held[table].createOrReplaceTempView(table)
 
+    def apart(self, sql: str) -> str:
+        """Return a view: one expression of all steps exceeds the 64 KB that Java compiles."""
+        self._stages += 1
+        self.hold(f"stage_{self._stages}", sql)
+        return f"stage_{self._stages}"
+
     def drop(self, *tables: str) -> None:
-        """Remove tables that no later step reads."""
-        for table in tables:
+        """Remove tables that no later step reads, and all views of steps."""
+        stages = [name for name in self._held if name.startswith("stage_")]
+        for table in (*tables, *stages):
             if table in self._held:
                 self._held.pop(table).unpersist()
         super().drop(*tables)

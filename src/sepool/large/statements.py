@@ -7,7 +7,7 @@ sums do not depend on their order.
 
 from __future__ import annotations
 
-from sepool.large.log2 import double, with_log2
+from sepool.large.log2 import Apart, double, with_log2
 
 PRIME = 1_000_003
 COST_UNIT = 65536.0  # costs are whole multiples of 1 / 65536, so that their sum is exact
@@ -37,7 +37,7 @@ def volumes(labels: str) -> str:
     return f"SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume FROM {labels} GROUP BY cluster"
 
 
-def clusters(edges: str, labels: str) -> str:
+def clusters(edges: str, labels: str, apart: Apart) -> str:
     """Return the volume, boundary and logarithm of the volume of every cluster."""
     inner = (
         f"SELECT a.cluster AS cluster, CAST(SUM(e.w) AS BIGINT) AS w FROM {edges} AS e "
@@ -53,7 +53,7 @@ def clusters(edges: str, labels: str) -> str:
         f"t.degree - 2 * COALESCE(i.w, 0) AS boundary FROM ({total}) AS t "
         f"LEFT JOIN ({inner}) AS i ON i.cluster = t.cluster"
     )
-    return with_log2(query, ("cluster", "volume", "boundary"), {"log_volume": "volume"})
+    return with_log2(query, ("cluster", "volume", "boundary"), {"log_volume": "volume"}, apart)
 
 
 def cost(clusters: str, total_log: float) -> str:
@@ -91,7 +91,7 @@ def growth_gains(links: str, labels: str, clusters: str, total: int, limit: int)
     return f"SELECT id, cluster, gain FROM ({query}) AS g WHERE gain > {double(0.0)}"
 
 
-def entropy_gains(links: str, labels: str, clusters: str, total_log: float) -> str:
+def entropy_gains(links: str, labels: str, clusters: str, total_log: float, apart: Apart) -> str:
     """Return the gains of moves that lower the entropy of height 2, in weight times bits."""
     extra = ("boundary", "log_volume")
     columns = ("id", "cluster", "c", "own", "degree", "boundary_a", "boundary_b")
@@ -99,6 +99,7 @@ def entropy_gains(links: str, labels: str, clusters: str, total_log: float) -> s
         joined(links, labels, clusters, extra),
         (*columns, "log_volume_a", "log_volume_b"),
         {"log_rest": "volume_a - volume", "log_sum": "volume_b + volume"},
+        apart,
     )
     log = double(total_log)
     gain = (
