@@ -22,6 +22,8 @@ OPTIONAL = {
     "igraph": "sepool[io]",
     "scikit-learn": "sepool[cluster]",
     "ray": "sepool[ray]",
+    "duckdb": "sepool[duckdb]",
+    "pyspark": "sepool[spark]",
     "polars": "polars",
     "cdlib": "cdlib",
     "torch-geometric-pool": "torch-geometric-pool",

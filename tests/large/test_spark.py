@@ -15,7 +15,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 from tests.large.conftest import labels_of, planted
 from tests.large.test_rounds import check_rounds
 
-from sepool.large import coding_tree
+from sepool.large import coding_tree, rounds
 
 pytestmark = pytest.mark.heavy
 
@@ -33,12 +33,14 @@ def test_rounds_on_spark_equal_reference(tmp_path):
 
     engine = SparkEngine(tmp_path, 10**9, 2, "local[2]")
     try:
-        check_rounds(engine, seed=0)
+        check_rounds(engine, seed=0, num_rounds=2)
     finally:
         engine.close()
 
 
-def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path):
+def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "ROUNDS", 2)
+    monkeypatch.setattr(rounds, "LATE_ROUNDS", 2)
     u, v = planted(1200)
     names = [[f"node {x}" for x in ends] for ends in (u, v)]
     path = write(source=names[0], target=names[1], weight=np.arange(len(u)) % 4 + 1)

@@ -123,9 +123,9 @@ def _move_late(engine: Engine, before: str, after: str, number: int, log: float)
     engine.hold("gains", statements.entropy_gains("links", before, "sizes", log, engine.apart))
     figures = _apply(engine, before, after)
     figures["edges"] = engine.number("SELECT COUNT(*) FROM edges_0")
-    figures["before"] = engine.number(statements.cost("sizes", log, engine.apart))
+    figures["before"] = engine.number(statements.cost("sizes", log))
     engine.hold("sizes", statements.clusters("edges_0", after, engine.apart))
-    figures["after"] = engine.number(statements.cost("sizes", log, engine.apart))
+    figures["after"] = engine.number(statements.cost("sizes", log))
     if figures["after"] >= figures["before"]:
         engine.drop(after)
         figures["changed"] = 0
