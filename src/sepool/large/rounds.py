@@ -110,6 +110,7 @@ def move_late(state: State, total: int) -> str:
         figures = state.run(f"late moves {number + 1}", (after,), work)
         costs.append(figures["before"])
         if figures["after"] < figures["before"]:
+            state.engine.drop(table)
             table = after
         best = min(figures["before"], figures["after"])
         if number >= LATE_PARTS and costs[-LATE_PARTS] - best < _LEAST_FALL * best:
