@@ -85,6 +85,8 @@ class SparkEngine(Engine):
 
     def hold(self, table: str, sql: str) -> None:
         """Make a query a view whose rows are computed once, in memory or on disk."""
+        if table in self._held:
+            self._held.pop(table).unpersist()
         self._held[table] = self._session.sql(_spark(sql)).persist()
         self._held[table].createOrReplaceTempView(table)
 
