@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sepool.graph.formats.columns import Choice, FileOptions, choose_columns
+from sepool.graph.columns import choose_columns
 from sepool.large import statements
 from sepool.large.engine import Engine
 from sepool.large.log2 import double
@@ -74,14 +74,14 @@ def open_input(engine: Engine, files: list[str], options: Options) -> Input:
     names = [name for name, _ in columns]
     weight = "weight" if options.weighted else None
     try:
-        choice: Choice = choose_columns(names, FileOptions(None, options.columns, weight))
+        choice = choose_columns(names, options.columns, weight)
     except ValueError as error:
         raise ValueError(f"{files[0]}: {error}") from None
     types = [_WHOLE.fullmatch(column_type) is not None for _, column_type in columns]
-    w = None if choice.w is None else f'"{names[choice.w]}"'
-    whole = choice.w is None or types[choice.w]
-    named = not (types[choice.u] and types[choice.v])
-    return Input(f'"{names[choice.u]}"', f'"{names[choice.v]}"', w, whole, named)
+    u, v, *weights = choice.places
+    w = f'"{names[weights[0]]}"' if weights else None
+    whole = all(types[place] for place in weights)
+    return Input(f'"{names[u]}"', f'"{names[v]}"', w, whole, not (types[u] and types[v]))
 
 
 def check_input(engine: Engine, data: Input, scale: float | None) -> dict[str, int]:
