@@ -12,6 +12,7 @@ import page_minimisers
 import page_permutation
 import page_pyg
 import page_quality
+import page_reading
 import page_speed
 from page import Section, verdict_table
 from results import HERE, QUICK, Row, load
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "trees": page_quality.trees,
     "speed": page_speed.speed,
     "scale": page_speed.scale,
+    "reading": page_reading.reading,
     "pyg": page_pyg.pyg,
     "epoch": page_epoch.epoch,
     "epoch_cuda": page_epoch.epoch_cuda,

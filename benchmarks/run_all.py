@@ -11,6 +11,7 @@ from results import parser
 
 SCRIPTS = (
     "communities",
+    "minimisers",
     "depth",
     "optimum",
     "relabel",
@@ -19,6 +20,7 @@ SCRIPTS = (
     "entropy",
     "speed",
     "scale",
+    "reading",
     "pyg",
     "epoch",
 )
