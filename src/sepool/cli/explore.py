@@ -78,19 +78,7 @@ def explore(
             raise ValueError(f"a page ends in .html, got {str(output)!r}")
         check_output(output)
         labels = None if truth is None else read_labels(truth)
-        search = Search(
-            height,
-            method,
-            seed,
-            unweighted,
-            self_loops,
-            trials,
-            threads,
-            directed,
-            teleport,
-            file_format=file_format,
-            columns=columns,
-        )
+        search = Search.of(ctx)
         if tree is None:
             result = search.run(graph)
             coding_tree, edges = result.tree, result.graph

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 from zipfile import BadZipFile, ZipFile
@@ -116,6 +116,12 @@ class Search:
     min_size: int = 1
     file_format: str | None = None
     columns: str | None = None
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Search:
+        """Return the options that a command has among its own."""
+        names = [field.name for field in fields(cls) if field.name in context.params]
+        return cls(**{name: context.params[name] for name in names})
 
     def __post_init__(self) -> None:
         height = 1 if self.height is None else self.height

@@ -75,19 +75,7 @@ def plot(
     inputs = (("the tree" if is_tree else "the graph", path), ("the graph", graph))
     check_files(inputs, [("-o", output)])
     check_picture(output)
-    search = Search(
-        height,
-        method,
-        seed,
-        unweighted,
-        self_loops,
-        trials,
-        threads,
-        directed,
-        teleport,
-        file_format=file_format,
-        columns=columns,
-    )
+    search = Search.of(ctx)
     if is_tree:
         reject_search_options(ctx, path, reads_graph=graph is not None)
         tree, drawn_graph = CodingTree.load(path), None if graph is None else search.read(graph)

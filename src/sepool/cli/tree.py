@@ -68,21 +68,7 @@ def tree(
             master=master,
         )
         return run.run(as_json)
-    search = Search(
-        height,
-        method,
-        seed,
-        unweighted,
-        self_loops,
-        trials,
-        threads,
-        directed,
-        teleport,
-        clusters,
-        min_size,
-        file_format,
-        columns,
-    )
+    search = Search.of(context)
     outputs = {"-o": output, "--labels": labels, "--plot": plot}
     check_files([("the graph", graph)], outputs.items())
     for path, endings in ((output, ENDINGS), (labels, LABEL_ENDINGS)):
