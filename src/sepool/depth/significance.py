@@ -181,7 +181,7 @@ def _gains(
 
 
 def _gains_of_few(batch: GraphBatch, most: Ints, options: dict[str, Any]) -> Floats:
-    """Return the bits that at most so many clusters save in each graph of a batch.
+    """Return the bits saved by the best ``most`` or fewer clusters of each graph of a batch.
 
     A division into few clusters saves fewer bits than one into the best number, whatever it
     divides. In graphs of more edges than `LARGE` the best number counts, which is stricter.
