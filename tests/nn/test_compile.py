@@ -10,7 +10,7 @@ import torch
 from tests.nn.graphs import gradients, random_batch
 from torch_geometric.data import Data
 
-from sepool.nn import SEPG, SEPN, SEPooling, SEPUnpooling
+from sepool.nn import SEPG, SEPN, SEPGraphNet, SEPooling, SEPUnpooling
 from sepool.nn.convs import CONVS
 from sepool.pyg.hierarchy import hierarchy
 
@@ -79,7 +79,7 @@ def batches():
 
 @compiles
 @pytest.mark.parametrize("pooled", ["weighted", "binary"])
-@pytest.mark.parametrize("model", [SEPG, SEPN])
+@pytest.mark.parametrize("model", [SEPG, SEPN, SEPGraphNet])
 def test_compiled_model_takes_batches_of_changing_size(model, pooled):
     torch.manual_seed(0)
     net = model(5, 8, 2, pooled=pooled)
@@ -93,7 +93,7 @@ def test_compiled_model_takes_batches_of_changing_size(model, pooled):
 
 @compiles
 @pytest.mark.parametrize("reduce", ["sum", "max"])
-@pytest.mark.parametrize("model", [SEPG, SEPN])
+@pytest.mark.parametrize("model", [SEPG, SEPN, SEPGraphNet])
 def test_compiled_model_of_a_hierarchy_is_one_graph_of_any_size(model, reduce):
     torch.manual_seed(0)
     net = model(5, 8, 2, reduce=reduce)
@@ -125,7 +125,9 @@ class Exported(torch.nn.Module):
 
 @pytest.mark.skipif(not hasattr(torch.export, "AdditionalInputs"), reason="newer torch.export")
 @pytest.mark.parametrize(
-    "model", [SEPG(5, 8, 2), SEPG(5, 8, 2, conv="GIN", reduce="max"), SEPN(5, 8, 2)], ids=repr
+    "model",
+    [SEPG(5, 8, 2), SEPG(5, 8, 2, conv="GIN", reduce="max"), SEPN(5, 8, 2), SEPGraphNet(5, 8, 2)],
+    ids=repr,
 )
 def test_exported_model_takes_batches_of_any_size(model, tmp_path):
     def inputs(seed, num_graphs):

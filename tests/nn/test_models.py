@@ -8,11 +8,13 @@ import torch_geometric.nn as pyg
 from tests.nn.graphs import add_trees, random_batch, random_graph
 from torch_geometric.data import Data
 
-from sepool.nn import SEPG, SEPN, SEPAutoencoder
+from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPGraphNet
 from sepool.nn.convs import CONVS
 
 
-@pytest.mark.parametrize(("model", "share"), [(SEPG, 0.1), (SEPN, 0.75), (SEPAutoencoder, 0.6)])
+@pytest.mark.parametrize(
+    ("model", "share"), [(SEPG, 0.1), (SEPGraphNet, 0.1), (SEPN, 0.75), (SEPAutoencoder, 0.6)]
+)
 def test_training_lowers_the_loss(model, share):
     torch.manual_seed(0)
     batch = random_batch(6)
@@ -20,7 +22,9 @@ def test_training_lowers_the_loss(model, share):
         net, loss_of, target = model(5), torch.nn.functional.mse_loss, batch.x
     else:
         net, loss_of = model(5, 32, 2), torch.nn.functional.cross_entropy
-        target = batch.y if model is SEPG else torch.randint(0, 2, (batch.num_nodes,))
+        target = (
+            batch.y if model in (SEPG, SEPGraphNet) else torch.randint(0, 2, (batch.num_nodes,))
+        )
     optimizer = torch.optim.Adam(net.parameters(), 0.01)
     losses = []
     for _ in range(100):
@@ -44,6 +48,8 @@ def test_a_batch_is_its_graphs(model):
     [
         *((SEPG, {"conv": c, "reduce": r}) for c in CONVS for r in ("sum", "mean", "max")),
         (SEPN, {}),
+        *((SEPGraphNet, {"conv": c, "level_readout": "gated"}) for c in CONVS),
+        (SEPGraphNet, {"task": "node"}),
     ],
     ids=str,
 )
@@ -60,7 +66,8 @@ def test_node_order_does_not_matter(model, options):
         tree[head : head + 14] = place[tree[head : head + 14].long()].int()
         tree[1] = 1  # symmetric, but no longer row by row
         other = Data(x=graph.x[order], edge_index=place[graph.edge_index], tree=tree)
-        wanted = net(graph) if model is SEPG else net(graph)[order]
+        wanted = net(graph)
+        wanted = wanted if len(wanted) == 1 else wanted[order]
         torch.testing.assert_close(net(other), wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -71,6 +78,7 @@ def test_node_order_does_not_matter(model, options):
         (SEPG(5, 8, 3, conv="GAT", blocks=2), "SEPG(5, 8, 3, height=3, conv=GATConv, blocks=2)"),
         (SEPN(5, 8, 3), "SEPN(5, 8, 3, blocks=2, conv=GCN, skip='concat')"),
         (SEPN(5, 8, 3, 1, skip="add"), "SEPN(5, 8, 3, blocks=1, conv=GCN, skip='add')"),
+        (SEPGraphNet(5, 8, 3), "SEPGraphNet(5, 8, 3, height=3, conv=GCN, layers=3, task='graph')"),
         (SEPAutoencoder(5), "SEPAutoencoder(5, 32, layers=2, conv=GCN)"),
         (SEPAutoencoder(5, conv=pyg.GATv2Conv), "SEPAutoencoder(5, 32, layers=2, conv=GATv2Conv)"),
     ],
@@ -108,6 +116,14 @@ def test_repr_has_the_options(model, text):
         (SEPN, {"propagate": -1}, "propagate must be at least 0, got -1"),
         (SEPN, {"smooth": -1}, "smooth must be at least 0, got -1"),
         (SEPN, {"hidden": 0}, "hidden must be at least 1, got 0"),
+        (SEPGraphNet, {"height": -1}, "height must be at least 0, got -1"),
+        (SEPGraphNet, {"layers": 0}, "layers must be at least 1, got 0"),
+        (SEPGraphNet, {"task": "edge"}, "task must be one of graph, node, got 'edge'"),
+        (SEPGraphNet, {"readout": "max"}, "readout must be one of sum, mean, got 'max'"),
+        (SEPGraphNet, {"level_readout": "sum"}, "level_readout must be one of none, concat, gated"),
+        (SEPGraphNet, {"reduce": "median"}, "reduce must be one of sum, mean, max, sym"),
+        (SEPGraphNet, {"pooled": "dense"}, "pooled must be one of weighted, binary, got 'dense'"),
+        (SEPGraphNet, {"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -9,7 +9,7 @@ import torch
 import torch_geometric.nn as pyg
 from tests.nn.graphs import dense_assignment, random_batch
 
-from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPooling
+from sepool.nn import SEPG, SEPN, SEPAutoencoder, SEPGraphNet, SEPooling
 from sepool.nn.convs import CONVS
 from sepool.pyg.hierarchy import hierarchy
 
@@ -18,6 +18,7 @@ MODELS = {
     "SEPG with norm": lambda conv: SEPG(5, 8, 3, conv=conv, norm=True, reduce="max"),
     "SEPN": lambda conv: SEPN(5, 8, 3, conv=conv),
     "SEPN with sym": lambda conv: SEPN(5, 8, 3, conv=conv, reduce="sym", smooth=1, propagate=1),
+    "SEPGraphNet": lambda conv: SEPGraphNet(5, 8, 3, conv=conv, level_readout="gated"),
     "SEPAutoencoder": lambda conv: SEPAutoencoder(5, 8, conv=conv),
 }
 foreign = pytest.param(pyg.GraphConv, id="GraphConv")

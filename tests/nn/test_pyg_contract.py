@@ -15,11 +15,20 @@ from torch_geometric.explain import Explainer, GNNExplainer
 from torch_geometric.nn import GraphConv
 
 import sepool
-from sepool.nn import SEPG, SEPN, Pooled, SEPAutoencoder, SEPooling, SEPUnpooling
+from sepool.nn import (
+    SEPG,
+    SEPN,
+    Pooled,
+    SEPAutoencoder,
+    SEPGraphNet,
+    SEPooling,
+    SEPUnpooling,
+    TreeConv,
+)
 from sepool.nn.adjacency import Adjacency
 
 LAYERS = [SEPooling(), SEPooling("max", "binary"), SEPUnpooling()]
-MODELS = [SEPG(5, 8, 2), SEPN(5, 8, 2), SEPAutoencoder(5, 8)]
+MODELS = [SEPG(5, 8, 2), SEPN(5, 8, 2), SEPAutoencoder(5, 8), TreeConv(5, 8), SEPGraphNet(5, 8, 2)]
 DEVICES = [
     "cpu",
     pytest.param(
@@ -115,7 +124,7 @@ def test_torchscript_is_refused_in_one_sentence(module):
         torch.jit.script(module)
 
 
-@pytest.mark.parametrize("model", [SEPG(5, 8, 2), SEPN(5, 8, 2)], ids=repr)
+@pytest.mark.parametrize("model", [SEPG(5, 8, 2), SEPN(5, 8, 2), SEPGraphNet(5, 8, 2)], ids=repr)
 def test_empty_graphs_have_logits(model):
     graphs = [random_graph(n, n, share=0.0) for n in (1, 4)]
     graphs = add_trees(graphs, [(1, 1, 1, 1), (4, 2, 1, 1)])
@@ -155,11 +164,13 @@ def test_explainer_of_a_model_with_a_stored_hierarchy_masks_edges():
     assert explanation.edge_mask.unique().numel() > 1
 
 
-@pytest.mark.parametrize("model", [SEPG(5, 4, 2), SEPN(5, 4, 2, 1)], ids=repr)
+@pytest.mark.parametrize(
+    "model", [SEPG(5, 4, 2), SEPN(5, 4, 2, 1), SEPGraphNet(5, 4, 2, norm=False, layers=1)], ids=repr
+)
 def test_hessian_by_torch_func_is_that_of_autograd(model):
     data = random_batch(num_graphs=1)[0]
     model, levels = copy.deepcopy(model).double(), sepool.hierarchy(data)
-    name = "convs.0.bias"
+    name = next(name for name, _ in model.named_parameters() if name.endswith("bias"))
     start = dict(model.named_parameters())[name].detach() + 0.1
 
     def loss(bias):

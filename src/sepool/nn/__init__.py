@@ -18,22 +18,38 @@ with needs("torch", "sepool.nn"):
 
 if TYPE_CHECKING:
     from sepool.nn.autoencoder import SEPAutoencoder as SEPAutoencoder
+    from sepool.nn.convs import level_graphs as level_graphs
+    from sepool.nn.graph_net import SEPGraphNet as SEPGraphNet
     from sepool.nn.pooling import Pooled as Pooled
     from sepool.nn.pooling import SEPooling as SEPooling
     from sepool.nn.pooling import SEPUnpooling as SEPUnpooling
     from sepool.nn.sepg import SEPG as SEPG
     from sepool.nn.sepn import SEPN as SEPN
+    from sepool.nn.tree_conv import TreeConv as TreeConv
 
-__all__ = ["SEPG", "SEPN", "Pooled", "SEPAutoencoder", "SEPUnpooling", "SEPooling"]
+__all__ = [
+    "SEPG",
+    "SEPN",
+    "Pooled",
+    "SEPAutoencoder",
+    "SEPGraphNet",
+    "SEPUnpooling",
+    "SEPooling",
+    "TreeConv",
+    "level_graphs",
+]
 
 # Public names by module, imported on first use: a layer does not pull in the models.
 _MODULES = {
     "SEPG": "sepool.nn.sepg",
     "SEPN": "sepool.nn.sepn",
     "SEPAutoencoder": "sepool.nn.autoencoder",
+    "SEPGraphNet": "sepool.nn.graph_net",
     "SEPooling": "sepool.nn.pooling",
     "SEPUnpooling": "sepool.nn.pooling",
     "Pooled": "sepool.nn.pooling",
+    "TreeConv": "sepool.nn.tree_conv",
+    "level_graphs": "sepool.nn.convs",
 }
 
 

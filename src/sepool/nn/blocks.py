@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import torch
 import torch_geometric.nn as pyg
 from torch import Tensor, nn
 from torch_geometric.data import Data
@@ -27,6 +28,18 @@ def read(
         pooled: highest level that the model pools to.
         height: height of the trees that an error recommends.
     """
+    x = features(data, channels)
+    levels = hierarchy(data) if levels is None else levels
+    if levels.height < pooled:
+        raise ValueError(
+            f"the model pools to level {pooled}, the trees have height {levels.height}; "
+            f"add trees with AddCodingTree(height={height})"
+        )
+    return x, levels
+
+
+def features(data: Data, channels: int) -> Tensor:
+    """Features of a ``Data`` or batch, checked."""
     if not isinstance(data, Data):
         raise TypeError(f"expected a PyG Data or a batch of them, got {type(data).__name__}")
     x: Tensor | None = data.x
@@ -37,13 +50,30 @@ def read(
         raise ValueError(f"the model takes {channels} features a node, got {width}")
     if not x.is_floating_point():
         raise ValueError(f"features must be floating-point numbers, got {x.dtype}: data.x.float()")
-    levels = hierarchy(data) if levels is None else levels
-    if levels.height < pooled:
+    return x
+
+
+def check_rows(x: Tensor, levels: Hierarchy | None, channels: int, height: int) -> None:
+    """Raise where the rows or the width of ``x`` or the height of the trees do not fit a layer."""
+    if x.dim() != 2 or x.size(1) != channels:
+        raise ValueError(f"x must have the shape (nodes, {channels}), got {tuple(x.shape)}")
+    if not x.is_floating_point():
+        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: x.float()")
+    if not height:
+        return
+    if not hasattr(levels, "num_clusters"):
+        raise TypeError(f"levels must be what sepool.hierarchy(data) gives, got {type(levels)}")
+    assert levels is not None
+    if levels.height < height:
         raise ValueError(
-            f"the model pools to level {pooled}, the trees have height {levels.height}; "
+            f"the layer goes up to level {height}, the trees have height {levels.height}; "
             f"add trees with AddCodingTree(height={height})"
         )
-    return x, levels
+    if not torch.compiler.is_compiling() and x.size(0) != levels.num_clusters(0):
+        raise ValueError(
+            f"x has {x.size(0)} rows, but the trees have {levels.num_clusters(0)} leaves; "
+            "take the hierarchy of the same graphs: sepool.hierarchy(data)"
+        )
 
 
 def dropout(rate: float) -> nn.Dropout:

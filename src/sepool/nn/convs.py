@@ -12,8 +12,9 @@ from torch_geometric.nn import ChebConv, GATConv, GCNConv, GINConv, MessagePassi
 from torch_geometric.typing import OptPairTensor, OptTensor
 from torch_geometric.utils import scatter
 
-from sepool.nn.adjacency import Adjacency
-from sepool.nn.pooling import pool_edge_attr
+from sepool.arguments import one_of
+from sepool.nn.adjacency import SELF_LOOPS, Adjacency
+from sepool.nn.pooling import ADJACENCIES, READOUTS, pool_edge_attr
 from sepool.pyg.hierarchy import DIRECTED, SORTED, Hierarchy
 
 ConvOption = str | Callable[[int, int], nn.Module]
@@ -48,8 +49,10 @@ class LevelGraph:
         self._adjacency: Adjacency | None = None
 
     @classmethod
-    def of_nodes(cls, data: Data, levels: Hierarchy, self_loops: str = "remaining") -> LevelGraph:
-        """Graph of the nodes of a ``Data`` or a batch."""
+    def of_nodes(
+        cls, data: Data, levels: Hierarchy | None, self_loops: str = "remaining"
+    ) -> LevelGraph:
+        """Graph of the nodes of a ``Data`` or a batch; without a hierarchy its edges are sorted."""
         edges, weight = data.get("edge_index", None), data.get("edge_weight", None)
         if edges is None:
             raise ValueError(
@@ -58,6 +61,8 @@ class LevelGraph:
         if weight is not None:  # half precision is too short for sums of weights
             weight = weight.to(torch.promote_types(data.x.dtype, torch.float32))
         attr = data.get("edge_attr", None)
+        if levels is None:
+            return cls(edges, data.x.size(0), weight, attr, DIRECTED, self_loops)
         return cls(edges, levels.num_clusters(0), weight, attr, levels.edge_layout, self_loops)
 
     def pooled(
@@ -87,6 +92,44 @@ class LevelGraph:
                 self.self_loops,
             )
         return self._adjacency
+
+
+def level_graphs(
+    data: Data | LevelGraph,
+    levels: Hierarchy | None,
+    height: int | None = None,
+    *,
+    pooled: str = "weighted",
+    self_loops: str = "remaining",
+    edge_reduce: str = "sum",
+) -> list[LevelGraph]:
+    """Graphs of the levels 0 to ``height``, made once for all layers of a stack.
+
+    Args:
+        data: the graph or batch, or the graph between its nodes.
+        levels: its hierarchy, from `sepool.hierarchy`; None: the nodes alone.
+        height: highest level; by default that of the roots.
+        pooled: "weighted" or "binary" (see `sepool.nn.SEPooling`).
+        self_loops: loops that "GCN" adds: "remaining" or "all" (see `sepool.nn.SEPG`).
+        edge_reduce: reduction of edge attributes, "sum" or "mean".
+
+    Example:
+        >>> import sepool
+        >>> edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> path = sepool.AddCodingTree(height=2)(Data(x=torch.eye(4), edge_index=edges))
+        >>> [graph.num_nodes for graph in level_graphs(path, sepool.hierarchy(path))]
+        [4, 2, 1]
+    """
+    binary = one_of("pooled", pooled, ADJACENCIES) == "binary"
+    one_of("edge_reduce", edge_reduce, READOUTS)
+    if isinstance(data, LevelGraph):
+        graphs = [data]
+    else:
+        graphs = [LevelGraph.of_nodes(data, levels, one_of("self_loops", self_loops, SELF_LOOPS))]
+    if levels is not None:
+        for level in range(1, (levels.height if height is None else height) + 1):
+            graphs.append(graphs[-1].pooled(levels, level, binary, edge_reduce))
+    return graphs
 
 
 class GCN(GCNConv):  # type: ignore[misc]
