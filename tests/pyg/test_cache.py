@@ -268,3 +268,14 @@ def test_unpack_forest_packed_trees_are_equal(graphs, height):
     assert again.parent.tolist() == trees.parent.tolist()
     with pytest.raises(ArchiveError, match="numbers of nodes differ"):
         unpack_forest(pack_forest(trees), nodes + 1)
+
+
+def test_cache_folder_in_place_of_the_file_is_refused_before_any_search(tmp_path, builds):
+    add, graphs = AddCodingTree(3, cache=tmp_path / "trees"), molecules(4)
+    add.apply_all(graphs)
+    path = only_file(tmp_path / "trees")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ValueError, match=r"\.npz: it is a folder, not a regular file; move it"):
+        add.apply_all(graphs)
+    assert builds == [4]

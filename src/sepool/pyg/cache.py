@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.archive import ArchiveError, Arrays, read_archive, write_archive
-from sepool.files.atomic import StrPath
+from sepool.files.atomic import StrPath, check_output
 from sepool.pyg.format import Forest
 from sepool.pyg.reading import Graphs
 from sepool.segments import Ints, pointers, ranges
@@ -54,12 +54,13 @@ def cached_trees(
     digest = digest_of(graphs, options)
     path = Path(folder, f"{digest}.npz")
     about = _about({**options, "ties": ties_of(graphs)}, digest)
-    if path.exists():
+    if path.is_file():
         try:
             return _read(path, about, graphs.nodes)
         except ArchiveError as error:
             reason = str(error).removeprefix(f"{path}: ")
             warnings.warn(f"{path}: {reason}; the trees are built again", stacklevel=4)
+    check_output(path)
     trees = build()
     arrays = {**pack_forest(trees), "about": np.array(json.dumps(about))}
     write_archive(path, FORMAT, VERSION, arrays)
@@ -114,7 +115,7 @@ def _read(path: Path, expected: dict[str, Any], nodes: Ints) -> Forest:
     arrays = read_archive(path, FORMAT, VERSION)
     try:
         about = dict(json.loads(str(arrays["about"])))
-    except (KeyError, ValueError, TypeError):
+    except Exception:  # a damaged text fails in a dozen ways
         raise ArchiveError("the description of the trees is missing") from None
     for key, value in expected.items():
         if about.get(key) == value or (key == "core" and not value):
@@ -152,8 +153,9 @@ def unpack_forest(arrays: Arrays, nodes: Ints) -> Forest:
         counts = arrays["counts"].astype(np.int64)
         leaf_parent, sizes = arrays["parent"].astype(np.int32), arrays["sizes"].astype(np.int64)
         _check(counts, leaf_parent, sizes, nodes)
-    except (KeyError, ValueError, IndexError) as error:
-        raise ArchiveError(f"the trees are not those of the graphs ({error})") from None
+    except Exception as error:
+        text = str(error) or type(error).__name__
+        raise ArchiveError(f"the trees are not those of the graphs ({text})") from None
     parent = np.empty(int(counts[:, :-1].sum()), np.int32)
     is_leaf = np.zeros(len(parent), np.bool_)
     is_leaf[ranges(pointers(counts[:, :-1].sum(axis=1))[:-1], nodes)] = True
