@@ -76,3 +76,14 @@ def test_read_archive_other_archive_is_refused(tmp_path):
     np.savez(tmp_path / "numbers.npz", some=np.arange(3))
     with pytest.raises(ArchiveError, match="not a NumPy archive"):
         read_archive(tmp_path / "numbers.npz", "numbers", 1)
+
+
+def test_read_archive_bomb_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "numbers.npz"
+    np.savez_compressed(path, format=np.array("numbers"), version=1, some=np.zeros(10**6))
+    assert path.stat().st_size < 100_000
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.001")
+    with pytest.raises(ArchiveError, match=r"npz: it unpacks to more than 0\.001 GB; set SEPOOL_M"):
+        read_archive(path, "numbers", 1)
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.1")
+    assert not read_archive(path, "numbers", 1)["some"].any()

@@ -278,3 +278,16 @@ def test_load_graphs_pickled_object_is_refused(tmp_path):
     save_graphs(path, molecules(2))
     with zipfile.ZipFile(path) as archive:
         assert all(name.endswith(".npy") for name in archive.namelist())
+
+
+@pytest.mark.parametrize("member", ["about", "format"])
+def test_load_graphs_invalid_character_raises(tmp_path, member):
+    """A code point beyond Unicode, on which NumPy raises SystemError."""
+    path = tmp_path / "graphs.npz"
+    save_graphs(path, molecules(2))
+    with np.load(path) as archive:
+        arrays = dict(archive.items())
+    arrays[member] = np.array(0x7FFFFFFF, np.uint32).view("<U1")
+    np.savez(path, **arrays)
+    with pytest.raises(ArchiveError, match=r"graphs\.npz: "):
+        load_graphs(path)

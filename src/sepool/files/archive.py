@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sepool.files.atomic import StrPath, atomic_write
+from sepool.files.limits import BeyondLimit, check_archive
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,16 +33,10 @@ def read_archive(path: StrPath, name: str, version: int) -> Arrays:
     Raises:
         ArchiveError: the file is damaged, of another format or of another version.
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = dict(archive.items())
-            actual = str(arrays.pop("format"))
-            number = int(arrays.pop("version"))
-        except Exception:  # a damaged archive fails in a dozen ways
-            raise ArchiveError(
-                f"{os.fspath(path)}: truncated, or not a NumPy archive of plain arrays"
-            ) from None
+    with open(path, "rb") as file, _errors(path):
+        arrays = load_arrays(file)
+        actual = str(arrays.pop("format"))
+        number = int(arrays.pop("version"))
     if actual != name:
         raise ArchiveError(f"{os.fspath(path)}: expected {name}, the file holds {actual!r}")
     if number != version:
@@ -47,6 +44,30 @@ def read_archive(path: StrPath, name: str, version: int) -> Arrays:
             f"{os.fspath(path)}: version {number} of the format; this sepool reads {version}"
         )
     return arrays
+
+
+def load_arrays(file: IO[bytes]) -> Arrays:
+    """Return the arrays of a NumPy archive; damaged ones fail in a dozen ways.
+
+    Raises:
+        sepool.files.limits.BeyondLimit: the archive unpacks to more than the limit.
+    """
+    check_archive(file)
+    with np.load(file, allow_pickle=False) as archive:
+        return dict(archive.items())
+
+
+@contextmanager
+def _errors(path: StrPath) -> Iterator[None]:
+    """Turn any error in a file into an `ArchiveError`."""
+    try:
+        yield
+    except BeyondLimit as error:
+        raise ArchiveError(f"{os.fspath(path)}: {error}") from None
+    except Exception:
+        raise ArchiveError(
+            f"{os.fspath(path)}: truncated, or not a NumPy archive of plain arrays"
+        ) from None
 
 
 def narrow(array: NDArray[Any]) -> NDArray[Any]:

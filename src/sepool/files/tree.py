@@ -28,7 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sepool.files.archive import load_arrays
 from sepool.files.atomic import StrPath, atomic_write
+from sepool.files.limits import BeyondLimit
 
 FORMAT, VERSION, VERSIONS = "sepool-tree", 2, ("1", "2")
 SUFFIXES = (".json", ".npz")
@@ -85,8 +87,15 @@ def read_tree(path: StrPath) -> TreeFields:
     read = _read_npz if tree_suffix(path) == ".npz" else _read_json
     try:
         return _check(read(path))
-    except TreeFormatError as error:
+    except (TreeFormatError, BeyondLimit) as error:
         raise TreeFormatError(f"{os.fspath(path)}: {error}") from None
+    except OSError:
+        raise
+    except Exception as error:
+        text = str(error) or type(error).__name__
+        raise TreeFormatError(
+            f"{os.fspath(path)}: the fields do not fit together ({text})"
+        ) from None
 
 
 def _to_json(name: Any) -> Any:
@@ -130,9 +139,12 @@ def _read_json(path: StrPath) -> dict[str, Any]:
 def _read_npz(path: StrPath) -> dict[str, Any]:
     with open(path, "rb") as file:
         try:
-            with np.load(file, allow_pickle=False) as archive:
-                fields = {key: x if x.ndim else x.item() for key, x in archive.items()}
+            fields: dict[str, Any] = {
+                key: x if x.ndim else x.item() for key, x in load_arrays(file).items()
+            }
             fields["names"] = json.loads(fields.get("names", "null"))
+        except BeyondLimit:
+            raise
         except Exception:  # a damaged archive fails in a dozen ways
             raise TreeFormatError("truncated, or not a NumPy archive of plain arrays") from None
     return fields

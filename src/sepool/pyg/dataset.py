@@ -124,8 +124,9 @@ def load_graphs(path: StrPath) -> InMemoryDataset:
         return _read(arrays)
     except ArchiveError as error:
         raise ArchiveError(f"{path}: {error}") from None
-    except (LookupError, ValueError, TypeError, AttributeError, RuntimeError) as error:
-        raise ArchiveError(f"{path}: the arrays do not fit together ({error})") from None
+    except Exception as error:  # a damaged member fails in a dozen ways, even with SystemError
+        text = str(error) or type(error).__name__
+        raise ArchiveError(f"{path}: the arrays do not fit together ({text})") from None
 
 
 def _read(arrays: Arrays) -> InMemoryDataset:

@@ -27,6 +27,8 @@ _FORMATS = {
         rb"[\[(][^\[\](),]*,[^\[\]()]*[\])](\s*,)?\s*$"
     ),
     "a zip archive; unpack it": rb"pk\x03\x04",
+    "a bzip2 file; unpack it, or compress it with gzip": rb"bzh[1-9](1ay&sy|\x17re8p\x90)",
+    "an xz file; unpack it, or compress it with gzip": rb"\xfd7zxz\0",
 }
 _SHOWN = 80  # characters of a line in an error
 

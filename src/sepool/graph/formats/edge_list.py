@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import warnings
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
+from typing import BinaryIO
 
 import numpy as np
 
 from sepool.files.atomic import StrPath
+from sepool.files.limits import LINE, BeyondLimit, limit, line_blocks, lines
 from sepool.graph.edges import Edges
 from sepool.graph.formats.edge_line import parse_line, refuse_format, refuse_header
 from sepool.graph.formats.opening import open_stream
@@ -61,11 +64,12 @@ def read_edge_list(path: StrPath) -> Edges:
 def _read_numbers(path: StrPath) -> Edges | None:
     """Read whole-number ids below a header of comments with NumPy; return None for other files."""
     with open_stream(path) as file:
-        head = file.readline()
+        longest = limit(LINE)
+        head = file.readline(longest)
         if head.startswith(b"%%"):
             return None  # of another format, perhaps
         while head and (not head.strip() or head.lstrip()[:1] in b"#%"):
-            head = file.readline()
+            head = file.readline(longest)
         comma = "," if b"," in head else None
         columns = len(head.decode("latin1").split(comma))  # beyond ASCII it does not count
         if columns not in (2, 3) or _is_odd(head):
@@ -73,8 +77,10 @@ def _read_numbers(path: StrPath) -> Edges | None:
         dtype = np.dtype([("u", "i8"), ("v", "i8"), ("w", "f8")][:columns])
         try:
             with _whole_numbers_only():
-                lines = chain([head], _plain_lines(file))
-                table = np.loadtxt(lines, dtype, comments=None, delimiter=comma, ndmin=1)
+                text = chain([head], _plain_lines(file))
+                table = np.loadtxt(text, dtype, comments=None, delimiter=comma, ndmin=1)
+        except BeyondLimit:
+            raise
         except ValueError:
             return None  # `read_lines` finds the line
     w = np.ascontiguousarray(table["w"]) if columns == 3 else None
@@ -84,13 +90,12 @@ def _read_numbers(path: StrPath) -> Edges | None:
     return Edges(u, v, w, n, names=names)
 
 
-def _plain_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+def _plain_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file; fail on leading zeros or plus signs, and beyond ASCII."""
-    lines = iter(file)
-    while block := list(islice(lines, 10_000)):
-        if _is_odd(b"".join(block)):
+    for block in line_blocks(file):
+        if _is_odd(block):
             raise ValueError("numbers that may be names, or signs that NumPy may take for blanks")
-        yield from block
+        yield from io.BytesIO(block)
 
 
 def _is_odd(text: bytes) -> bool:
@@ -120,12 +125,12 @@ def _whole_numbers_only() -> Iterator[None]:
         yield
 
 
-def read_lines(path: StrPath, file: Iterable[bytes]) -> Edges:
+def read_lines(path: StrPath, file: BinaryIO) -> Edges:
     """Read any edge list line by line: names, single nodes, and errors with their line."""
     index: dict[str, int] = {}
     head = 0  # number of the first line with nodes
     ends, weights = array("q"), array("d")
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(lines(file), 1):
         try:
             if number == 1:
                 refuse_format(line)

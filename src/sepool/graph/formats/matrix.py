@@ -7,6 +7,7 @@ import zlib
 from typing import Any
 
 from sepool.extras import needs
+from sepool.files.limits import BeyondLimit, check_archive
 from sepool.graph.edges import Edges, refuse_directed
 from sepool.graph.formats.opening import GraphFile
 from sepool.graph.formats.options import FileOptions
@@ -34,7 +35,11 @@ def read_npz(file: GraphFile, options: FileOptions) -> Edges:
     with needs("io", f"reading {file.path}"):
         import scipy.sparse
     try:
-        matrix = scipy.sparse.load_npz(file.seekable())
+        content = file.seekable()
+        check_archive(content)
+        matrix = scipy.sparse.load_npz(content)
+    except BeyondLimit:
+        raise
     except _DAMAGED as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"this is no whole file of scipy.sparse.save_npz ({reason})") from None

@@ -7,6 +7,7 @@ import io
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from sepool.extras import needs
 from sepool.files.atomic import StrPath
+from sepool.files.limits import Limited, lines
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 NO_UTF8 = "this is no text in UTF-8; save the file in UTF-8"
@@ -32,7 +34,7 @@ class BadLine(ValueError):
 
 def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of every line; fail on other encodings than UTF-8."""
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(lines(stream), 1):
         try:
             yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
@@ -94,16 +96,18 @@ def open_graph(path: StrPath) -> Iterator[GraphFile]:
 @contextmanager
 def open_stream(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file or standard input without its compression, which the first bytes decide."""
+    if path == "-" and sys.stdin is None:
+        raise ValueError("-: standard input is closed; name a file, or pipe one in")
     # Standard input is opened by its number, and stays open.
     with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
         magic = file.peek(4)[:4]
         try:
             if magic[:2] == _GZIP:
-                yield cast(BinaryIO, gzip.GzipFile(fileobj=file))
+                yield _limited(cast(BinaryIO, gzip.GzipFile(fileobj=file)))
             elif magic == _ZSTD:
-                yield _unzstd(file, os.fspath(path))
+                yield _limited(_unzstd(file, os.fspath(path)))
             else:
-                yield file
+                yield file if path != "-" and os.path.isfile(path) else _limited(file)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{path}: truncated or damaged gzip file ({error})") from None
         except OSError as error:
@@ -115,7 +119,11 @@ def open_stream(path: StrPath) -> Iterator[BinaryIO]:
 def _unzstd(file: BinaryIO, path: str) -> BinaryIO:
     with needs("io", f"reading {path}"):
         import pyarrow as pa
-    return cast(BinaryIO, io.BufferedReader(pa.CompressedInputStream(file, "zstd"), _HEAD))
+    return cast(BinaryIO, pa.CompressedInputStream(file, "zstd"))
+
+
+def _limited(stream: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(Limited(stream), _HEAD))
 
 
 class _Resumed(io.RawIOBase):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from sepool.extras import needs
+from sepool.files.limits import line_blocks
 from sepool.graph.columns import EdgeColumns, choose_columns
 from sepool.graph.edges import WEIGHT, Edges
 from sepool.graph.formats.dialect import SEPARATORS, Dialect, sniff
@@ -22,7 +23,6 @@ from sepool.graph.objects.arrow import edges_of_table
 from sepool.graph.objects.columns import BadRow, refuse_missing
 
 _SHOWN = 80  # characters of a value in an error
-_BLOCK = 1 << 22  # bytes
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,7 @@ def _edges(table: Any, names: list[str]) -> Edges:
 def _has_padded(stream: BinaryIO) -> bool:
     """Return True if a number in the file may be a name, such as 007."""
     stream.seek(0)
-    while block := stream.read(_BLOCK):
-        if is_padded(block + stream.readline()):
-            return True
-    return False
+    return any(map(is_padded, line_blocks(stream)))
 
 
 def _read_arrow(file: Any, layout: Layout, decimal: str, whole: bool) -> Any:

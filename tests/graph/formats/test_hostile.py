@@ -1,0 +1,118 @@
+"""Files that would fill the memory, and compressed files without their ending."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+
+import numpy as np
+import pytest
+
+import sepool
+from sepool.scores.formats.read import read_clustering
+
+LINES = b"0 1\n1 2\n" * 200_000  # 1.6 MB
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.csv.gz", "a.graphml.gz", "a.gml.gz", "a.mtx.gz"])
+def test_read_bomb_ends_at_the_limit(tmp_path, monkeypatch, name):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(LINES))
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.001")
+    with pytest.raises(ValueError, match=r"gz: the content unpacks to more than 0\.001 GB; set SE"):
+        sepool.as_graph(path)
+
+
+def test_read_bomb_below_a_raised_limit_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(LINES))
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.0016")
+    assert sepool.as_graph(path).num_nodes == 3
+
+
+def test_read_zstd_bomb_ends_at_the_limit(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "a.txt.zst"
+    with pa.OSFile(str(path), "wb") as file, pa.CompressedOutputStream(file, "zstd") as out:
+        out.write(LINES)
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.001")
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        sepool.as_graph(path)
+
+
+def test_read_sparse_matrix_bomb_ends_at_the_limit(tmp_path, monkeypatch):
+    scipy = pytest.importorskip("scipy.sparse")
+    path = tmp_path / "a.npz"
+    scipy.save_npz(path, scipy.csr_array(np.eye(3)))
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.0000001")
+    with pytest.raises(ValueError, match=r"npz: it unpacks to more than 1e-07 GB"):
+        sepool.as_graph(path)
+
+
+def test_read_tree_bomb_ends_at_the_limit(tmp_path, monkeypatch):
+    path = tmp_path / "tree.npz"
+    sepool.coding_tree([(0, 1), (1, 2)], 2).save(path)
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.0000001")
+    with pytest.raises(sepool.TreeFormatError, match=r"npz: it unpacks to more than 1e-07 GB"):
+        sepool.CodingTree.load(path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.txt.gz", "a.adjlist"])
+def test_read_endless_line_ends_at_the_limit(tmp_path, monkeypatch, name):
+    pytest.importorskip("networkx")
+    path = tmp_path / name
+    line = b"0,1\n" + b"7" * 4_000_000
+    path.write_bytes(gzip.compress(line) if name.endswith(".gz") else line)
+    monkeypatch.setenv("SEPOOL_MAX_LINE_MB", "1")
+    with pytest.raises(ValueError, match="a line has more than 1 MB; set SEPOOL_MAX_LINE_MB to"):
+        sepool.as_graph(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero here")
+@pytest.mark.parametrize("format", ["edgelist", "csv", "gml", "mtx", "npz", "arrow", "parquet"])
+def test_read_endless_device_ends_with_a_reason(monkeypatch, format):
+    for package in ("pyarrow", "scipy", "igraph"):
+        pytest.importorskip(package)
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.01")
+    monkeypatch.setenv("SEPOOL_MAX_LINE_MB", "1")
+    with pytest.raises(ValueError, match=r"^/dev/zero: .*more than (0\.01 GB|1 MB)"):
+        sepool.as_graph("/dev/zero", format=format)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero here")
+def test_read_clustering_endless_device_ends_with_a_reason(monkeypatch):
+    monkeypatch.setenv("SEPOOL_MAX_UNPACKED_GB", "0.01")
+    with pytest.raises(ValueError, match=r"more than 0\.01 GB"):
+        read_clustering("/dev/zero", [(0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (bz2.compress(LINES)[:15], "a bzip2 file"),
+        (bz2.compress(b""), "a bzip2 file"),
+        (lzma.compress(LINES)[:15], "an xz file"),
+    ],
+)
+@pytest.mark.parametrize("name", ["graph.txt", "graph"])
+def test_read_other_compression_is_no_edge_list(tmp_path, name, content, kind):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"this is no edge list but {kind}; unpack it"):
+        sepool.as_graph(path)
+
+
+def test_read_long_file_of_text_is_as_by_numpy(tmp_path):
+    """Lines across the blocks that files are read in."""
+    pairs = np.random.default_rng(0).integers(0, 3000, (250_000, 2))
+    text = io.BytesIO()
+    np.savetxt(text, pairs, "%d")
+    path = tmp_path / "graph.txt.gz"
+    path.write_bytes(gzip.compress(text.getvalue(), 1))
+    graph, expected = sepool.as_graph(path), sepool.as_graph(pairs)
+    assert graph.num_edges == expected.num_edges
+    assert np.array_equal(graph.degrees(), expected.degrees())
