@@ -136,6 +136,55 @@ class TestPipes:
             assert bool(done.stderr) == (code != 0 and closed == ">&-")
             assert "Error" not in done.stderr
 
+    @pytest.mark.skipif(os.name != "posix", reason="POSIX shell")
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    @pytest.mark.parametrize(
+        ("command", "code", "message"),
+        [
+            ("tree - <&-", 2, "sepool: -: standard input is closed; name a file, or pipe one in\n"),
+            ("--version > /dev/full", 1, "No space left on device"),
+            ("--help > /dev/full", 1, "No space left on device"),
+            ("tree graph.txt > /dev/full", 1, "No space left on device"),
+            ("tree nothing.txt 2> /dev/full", 2, ""),
+            ("tree /dev/zero", 2, "sepool: /dev/zero: a line has more than 64 MB; set SEPOOL_MAX_"),
+        ],
+    )
+    def test_odd_streams_end_with_one_line(self, tmp_path, command, code, message, unbuffered):
+        (tmp_path / "graph.txt").write_text("a b\n")
+        done = subprocess.run(
+            ["sh", "-c", f'"{sys.executable}" -m sepool {command}'],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stdout) == (code, "")
+        assert message in done.stderr
+        assert done.stderr.count("\n") == bool(message)
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+@pytest.mark.parametrize("module", ["typer", "numpy", "sepool.cli.app"])
+def test_ctrl_c_during_imports_prints_one_line(tmp_path, module):
+    """The import of a module waits for the signal, and hides KeyboardInterrupt as some do."""
+    program = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                raise ImportError(name)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Finder())
+from sepool.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "sepool: interrupted\n")
+
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 def test_ctrl_c_leaves_no_files(tmp_path):

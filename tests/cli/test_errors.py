@@ -16,6 +16,7 @@ from sepool.extras import MissingPackage
         (MissingPackage("this needs bokeh"), 1, "this needs bokeh"),
         (PluginError("plug-in demo fails"), 1, "plug-in demo fails"),
         (RuntimeError("no"), 1, "RuntimeError: no (--debug shows where)"),
+        (MemoryError(), 1, "not enough memory; choose a smaller input"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )

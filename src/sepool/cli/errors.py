@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
@@ -37,8 +37,7 @@ def one_line_errors(debug: bool) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:  # as in `sepool ... | head`
-        # Python flushes stdout once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout)
         raise typer.Exit(BROKEN_PIPE) from None
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, (typer.Exit, typer.Abort)) or is_usage_error(error):
@@ -52,7 +51,30 @@ def one_line_errors(debug: bool) -> Iterator[None]:
 
 def print_error(message: str) -> None:
     """Print a message on stderr, as one line."""
-    print(f"sepool: {' '.join(message.split())}", file=sys.stderr)
+    try:
+        print(f"sepool: {' '.join(message.split())}", file=sys.stderr)
+    except OSError:  # closed, or a full disk
+        _discard(sys.stderr)
+
+
+def flush_output(code: int) -> int:
+    """Write what is left of the output; return an exit code, that of an earlier error if any."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        return code or BROKEN_PIPE
+    except OSError as error:  # a full disk
+        _discard(sys.stdout)
+        if not code:
+            print_error(f"cannot write to standard output: {error.strerror}")
+        return code or FAILURE
+    return code
+
+
+def _discard(stream: TextIO) -> None:
+    """Send a stream to the null device: Python flushes it once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_usage_error(error: BaseException) -> bool:
@@ -71,6 +93,8 @@ def _describe(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the message of an exception."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "interrupted"
+    if isinstance(error, MemoryError):
+        return FAILURE, "not enough memory; choose a smaller input, or a machine with more memory"
     if isinstance(error, (MissingPackage, PluginError)):
         return FAILURE, str(error)
     if isinstance(error, _BAD_INPUT):

@@ -11,7 +11,15 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from sepool.cli.errors import USAGE, is_usage_error, one_line_errors, print_error, usage_message
+from sepool.cli.errors import (
+    INTERRUPTED,
+    USAGE,
+    flush_output,
+    is_usage_error,
+    one_line_errors,
+    print_error,
+    usage_message,
+)
 from sepool.cli.plugins import CommandSpec, load_plugins, missing_command
 
 
@@ -62,19 +70,23 @@ class CommandGroup(TyperGroup):
         """Run a command."""
         with one_line_errors(bool(ctx.params.get("debug"))):
             super().invoke(ctx)
-            sys.stdout.flush()  # a broken pipe fails here
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line and exit."""
         _open_closed_streams()
         try:
-            code = super().main(*args, **{**options, "standalone_mode": False})
+            with one_line_errors(debug=False):  # of help and options; `invoke` has its own
+                code = super().main(*args, **{**options, "standalone_mode": False})
+        except typer.Exit as end:
+            code = end.exit_code
+        except typer.Abort:  # of Ctrl-C, in some versions of typer
+            code = INTERRUPTED
         except Exception as error:
             if not is_usage_error(error):
                 raise
             print_error(usage_message(error))
             code = USAGE
-        sys.exit(code)
+        sys.exit(flush_output(code))
 
     def _load_plugins(self) -> None:
         if self.plugin_failures is None:
@@ -93,6 +105,8 @@ def add_commands(app: typer.Typer, commands: Iterable[CommandSpec]) -> None:
 
 def _open_closed_streams() -> None:
     """Redirect streams that the caller has closed (``>&-``) to the null device."""
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)  # no other file shall have the number 0
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             descriptor = os.open(os.devnull, os.O_WRONLY)  # reuses the number of the closed one
