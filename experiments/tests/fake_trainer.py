@@ -17,7 +17,7 @@ from pathlib import Path
 from sepool_experiments.protocols.units import Result
 
 
-def train(units, protocol, data_root, device="cpu", log=print):
+def train(units, protocol, data_root, device="cpu", log=print, checkpoints=None):
     for unit in units:
         _obey(unit)
         yield result(unit)

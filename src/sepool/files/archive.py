@@ -20,11 +20,14 @@ class ArchiveError(ValueError):
     """Raised when a file is damaged, of another format or of another version."""
 
 
-def write_archive(path: StrPath, name: str, version: int, arrays: Arrays) -> None:
-    """Write arrays, compressed, whole or not at all; whole numbers take as few bytes as fit."""
-    small: dict[str, Any] = {key: narrow(array) for key, array in arrays.items()}
+def write_archive(
+    path: StrPath, name: str, version: int, arrays: Arrays, *, compress: bool = True
+) -> None:
+    """Write arrays whole or not at all; compressed whole numbers take as few bytes as fit."""
+    small: dict[str, Any] = {k: narrow(x) if compress else x for k, x in arrays.items()}
+    save = np.savez_compressed if compress else np.savez
     with atomic_write(path) as file:
-        np.savez_compressed(file, format=np.array(name), version=np.array(version), **small)
+        save(file, format=np.array(name), version=np.array(version), **small)
 
 
 def read_archive(path: StrPath, name: str, version: int) -> Arrays:

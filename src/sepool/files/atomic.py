@@ -22,6 +22,7 @@ except ImportError:  # Windows: drafts of killed processes stay
 
 StrPath = str | os.PathLike[str]
 _DRAFT = ".sepool-{}.tmp"
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -70,7 +71,7 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(draft, target)
     except OSError as error:
-        if error.filename != draft:
+        if error.filename != draft and not (error.filename is None and error.errno in _FULL):
             raise
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None  # not the draft's
     finally:

@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
-from zipfile import ZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 UNPACKED, LINE = "SEPOOL_MAX_UNPACKED_GB", "SEPOOL_MAX_LINE_MB"
 _DEFAULTS = {UNPACKED: 4.0, LINE: 64.0}
@@ -40,9 +40,10 @@ def limit(name: str) -> int:
 
 
 def check_archive(file: IO[bytes]) -> None:
-    """Fail if the members of a zip archive are larger than the limit together."""
+    """Fail if the compressed members of a zip archive are larger than the limit together."""
     with ZipFile(file) as archive:
-        size = sum(member.file_size for member in archive.infolist())
+        members = [member for member in archive.infolist() if member.compress_type != ZIP_STORED]
+    size = sum(member.file_size for member in members)
     file.seek(0)
     if size > limit(UNPACKED):
         raise BeyondLimit(f"it {_beyond(UNPACKED, 'unpacks to')}")

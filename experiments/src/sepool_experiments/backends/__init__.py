@@ -10,6 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from sepool.extras import install_command
+from sepool_experiments.engine.checkpoint import Checkpoints
 from sepool_experiments.models.catalog import system_of
 from sepool_experiments.protocols.protocol import Protocol
 from sepool_experiments.protocols.units import Result, Unit
@@ -32,6 +33,7 @@ class RunOptions:
         trainer: the training function as "module:name"; for replicas its module also has a
             function ``group_units``.
         log: callback for progress messages.
+        checkpoints: of interrupted groups of trainings.
     """
 
     data_root: Path
@@ -42,6 +44,7 @@ class RunOptions:
     address: str = ""
     trainer: str = "sepool_experiments.engine.trainer:train"
     log: Callable[[str], None] = print
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
 
 
 def load_backend(name: str) -> Run:
@@ -77,8 +80,16 @@ def assign_units(name: str, units: Sequence[Unit]) -> list[tuple[str, Run, list[
     return [(backend, load_backend(backend), part) for backend, part in assigned.items()]
 
 
-def train_alone(trainer: str, unit: Unit, protocol: Protocol, root: str, device: str) -> Result:
+def train_alone(
+    trainer: str,
+    unit: Unit,
+    protocol: Protocol,
+    root: str,
+    device: str,
+    checkpoints: Checkpoints | None = None,
+) -> Result:
     """Train one unit by itself, in a worker process of any backend."""
+    options = {} if checkpoints is None else {"checkpoints": checkpoints}
     result: Result
-    (result,) = resolve_name(trainer)([unit], protocol, Path(root), device)
+    (result,) = resolve_name(trainer)([unit], protocol, Path(root), device, **options)
     return result

@@ -54,8 +54,9 @@ def _run_pool(
             while waiting and not lost and len(running) < options.workers:
                 unit = waiting.popleft()
                 try:
-                    arguments = (unit, protocol, str(options.data_root), options.device)
-                    running[pool.submit(train_alone, options.trainer, *arguments)] = unit
+                    place = (str(options.data_root), options.device, options.checkpoints)
+                    task = pool.submit(train_alone, options.trainer, unit, protocol, *place)
+                    running[task] = unit
                 except BrokenProcessPool:
                     lost.append(unit)
             for done in wait(running, return_when=FIRST_COMPLETED).done:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from pkgutil import resolve_name
 from typing import Any
@@ -31,7 +31,7 @@ def run(
     train = resolve_name(options.trainer)
     workers = min(options.workers, GPU_WORKERS) if options.device != "cpu" else 1
     if workers < 2:
-        yield from train(units, protocol, options.data_root, options.device, options.log)
+        yield from _train(train, units, protocol, options)
         return
     groups = resolve_name(options.trainer.partition(":")[0] + ":group_units")(units)
     tasks: queue.SimpleQueue[Sequence[Unit] | None] = queue.SimpleQueue()
@@ -71,13 +71,26 @@ def _work(rank: int, tasks: Any, messages: Any, protocol: Protocol, options: Run
     try:
         with _own_stream(options.device, rank):
             while (group := tasks.get()) is not None:
-                for result in train(
-                    group, protocol, options.data_root, options.device, options.log
-                ):
+                for result in _train(train, group, protocol, options):
                     messages.put(result)
         messages.put(None)
     except BaseException as error:
         messages.put(error)
+
+
+def _train(
+    train: Any, units: Sequence[Unit], protocol: Protocol, options: RunOptions
+) -> Iterator[Result]:
+    """Train units with the options that trainers have."""
+    results: Iterator[Result] = train(
+        units,
+        protocol,
+        options.data_root,
+        options.device,
+        options.log,
+        checkpoints=options.checkpoints,
+    )
+    return results
 
 
 def _own_stream(device: str, rank: int) -> Any:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 
+import sepool
 from sepool_experiments.backends import RunOptions, assign_units
+from sepool_experiments.engine.checkpoint import Checkpoints
 from sepool_experiments.protocols.catalog import Protocol
 from sepool_experiments.protocols.units import Result, Unit
 from sepool_experiments.results.database import Writer
@@ -24,12 +27,14 @@ class Plan:
         units: all units.
         todo: those that are not finished yet.
         out: folder of all results.
+        finished: keys of all units with a row.
     """
 
     protocol: Protocol
     units: tuple[Unit, ...]
     todo: tuple[Unit, ...]
     out: Path
+    finished: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, protocol: Protocol, units: Sequence[Unit], out: Path) -> Plan:
@@ -39,7 +44,8 @@ class Plan:
             ValueError: the results were made by other rules.
         """
         done = finished(out, protocol)
-        return cls(protocol, tuple(units), tuple(u for u in units if u.key not in done), out)
+        todo = tuple(unit for unit in units if unit.key not in done)
+        return cls(protocol, tuple(units), todo, out, frozenset(done))
 
 
 def run(
@@ -68,6 +74,7 @@ def run(
         RuntimeError: the engine left units out.
     """
     check_same_data(plan.out, plan.protocol, data or {})
+    options = replace(options, checkpoints=checkpoints_of(plan, options.device, data or {}))
     done = 0
     for name, train, units in assign_units(engine, plan.todo):
         info = RunInfo.now(plan.protocol, device_name(options.device), name)
@@ -82,6 +89,16 @@ def run(
         if missing:
             raise RuntimeError(f"the engine {name} left out {len(missing)} units")
     return done
+
+
+def checkpoints_of(plan: Plan, device: str, data: Mapping[str, str]) -> Checkpoints:
+    """Return the checkpoints beside the rows of a plan."""
+    rules = (plan.protocol.digest, sepool.__version__, metadata.version("torch"))
+    marks = {
+        name: " ".join([*rules, device.partition(":")[0], data.get(name, "")])
+        for name in {unit.dataset for unit in plan.units}
+    }
+    return Checkpoints(plan.out / plan.protocol.name, marks, plan.finished)
 
 
 def device_name(device: str) -> str:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from sepool_experiments.engine.adam import adam_step
+from sepool_experiments.engine.checkpoint import Checkpoint
 from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 from sepool_experiments.layers.dropout import Dropout, Keyed, mix
 from sepool_experiments.protocols import catalog as protocols
@@ -25,6 +26,7 @@ from sepool_experiments.protocols.units import Result, Unit
 
 Build = Callable[[int], nn.Module]
 DRAW_LOCK = threading.Lock()  # all threads share the random numbers of PyTorch
+REPORT_SECONDS = 20.0
 MANY = 64  # replicas; with fewer a GPU waits for launches and compaction gains little
 
 
@@ -39,6 +41,7 @@ class Descent(ABC):
         *("best_buffers", "best_loss", "best_accuracy", "best_epoch"),
         "train_loss",
     )
+    phase = "training"
     split: Any
 
     def __init__(
@@ -51,7 +54,10 @@ class Descent(ABC):
     ) -> None:
         self.units, self.protocol, self.split = list(units), protocol, split
         self.build, self.device = build, torch.device(device)
-        self.seconds = [0.0] * len(units)
+        self.seconds, self.clock = [0.0] * len(units), perf_counter()
+        self.epochs_done = self.steps_done = 0  # steps of the epoch that runs
+        self.reported: set[Unit] = set()  # units whose result was yielded
+        self.checkpoint = Checkpoint(None)
         self.side_stream: Any = None
         if self.device.type == "cuda":
             priority = torch.cuda.current_stream(self.device).priority
@@ -75,23 +81,30 @@ class Descent(ABC):
         self._place_model()
 
     def run(self) -> Iterator[Result]:
-        """Train until the last replica has stopped; yield results as replicas stop."""
-        last, epoch, start, assigned = self.protocol.epochs, 0, perf_counter(), 0.0
-        while epoch < last:
-            epoch = self.advance(epoch)
+        """Train until the last replica has stopped; yield results as replicas stop.
+
+        Results come with a compaction, or after some seconds without one.
+        """
+        self.checkpoint.restore(self)
+        last, self.clock = self.protocol.epochs, perf_counter()
+        due = self.clock + REPORT_SECONDS
+        while self.epochs_done < last:
+            epoch = self.epochs_done = self.advance(self.epochs_done)
             with LAUNCH_LOCK.launching():
                 stopped = (epoch - self.best_epoch >= self.patience).tolist()
             if epoch == last:
                 stopped = [True] * len(stopped)
             # Idle replicas cost less than a compaction for every replica that stops.
-            if sum(stopped) >= max(1, len(stopped) // (4 if len(stopped) > MANY else 2)):
-                share = (perf_counter() - start - assigned) / len(stopped)
-                assigned = perf_counter() - start
+            compact = sum(stopped) >= max(1, len(stopped) // (4 if len(stopped) > MANY else 2))
+            if compact or (any(stopped) and perf_counter() >= due):
                 with LAUNCH_LOCK.launching():
-                    results = self._finish(stopped, epoch, share)
+                    results = self._finish(stopped, epoch, compact)
                 yield from results
+                due = perf_counter() + REPORT_SECONDS
                 if all(stopped):
-                    return
+                    break
+            self.checkpoint.save(self)
+        self.checkpoint.remove()
 
     @abstractmethod
     def advance(self, epoch: int) -> int:
@@ -155,8 +168,52 @@ class Descent(ABC):
         torch.where(better.unsqueeze(1), self.weights, self.best, out=self.best)
         torch.where(better.unsqueeze(1), self.buffers, self.best_buffers, out=self.best_buffers)
 
-    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
-        """Test the stopped replicas with their best weights and remove them."""
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the tensors and numbers that the rest of the training depends on."""
+        self._assign_time()
+        tensors = {name: getattr(self, name) for name in self._saved()}
+        if self.device.type == "cpu":
+            tensors["random"] = torch.get_rng_state()
+        return tensors, {
+            "epochs_done": self.epochs_done,
+            "steps_done": self.steps_done,
+            "seconds": self.seconds,
+        }
+
+    def load_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Continue from a state of the same units."""
+        for name in self._saved():
+            setattr(self, name, tensors[name].to(self.device))
+        self.epochs_done, self.steps_done = numbers["epochs_done"], numbers["steps_done"]
+        self.seconds = list(numbers["seconds"])
+        self._place_model()
+        if self.device.type == "cpu":
+            torch.set_rng_state(tensors["random"])
+
+    def _saved(self) -> tuple[str, ...]:
+        """Return the names of the tensors in a checkpoint."""
+        return (*self.per_replica, "moments", "steps")
+
+    def _assign_time(self) -> None:
+        """Share the time since the last call among the replicas without a result."""
+        running = [i for i, unit in enumerate(self.units) if unit not in self.reported]
+        now = perf_counter()
+        for i in running:
+            self.seconds[i] += (now - self.clock) / len(running)
+        self.clock = now
+
+    def _finish(self, stopped: list[bool], epoch: int, compact: bool) -> list[Result]:
+        """Test the stopped replicas with their best weights; remove them if asked for."""
+        self._assign_time()
+        new = [i for i, unit in enumerate(self.units) if stopped[i] and unit not in self.reported]
+        results = self._results(new, epoch) if new else []
+        self.reported.update(self.units[i] for i in new)
+        if compact and not all(stopped):
+            self._select([i for i, done in enumerate(stopped) if not done])
+        return results
+
+    def _results(self, replicas: list[int], epoch: int) -> list[Result]:
+        """Return the results of replicas, tested with their best weights."""
         weights, buffers = self.weights.clone(), self.buffers.clone()
         self.weights.copy_(self.best)
         self.buffers.copy_(self.best_buffers)
@@ -167,15 +224,10 @@ class Descent(ABC):
         measured = list(zip(*(column.tolist() for column in columns), strict=True))
         best, patience = self.best_epoch.tolist(), self.patience.tolist()
         results = []
-        for i, unit in enumerate(self.units):
-            self.seconds[i] += share
-            if stopped[i]:
-                epochs, (loss, val, test) = min(epoch, best[i] + patience[i]), measured[i]
-                curve = self.curve(i, epochs)
-                numbers = epochs, best[i], loss, val, test, self.seconds[i]
-                results.append(Result(unit, *numbers, curve))
-        if not all(stopped):
-            self._select([i for i, done in enumerate(stopped) if not done])
+        for i in replicas:
+            epochs, (loss, val, test) = min(epoch, best[i] + patience[i]), measured[i]
+            numbers = epochs, best[i], loss, val, test, self.seconds[i]
+            results.append(Result(self.units[i], *numbers, self.curve(i, epochs)))
         return results
 
     def _select(self, running: list[int]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -129,9 +130,13 @@ class Lockstep(Descent):
         self.model.train()
         if self.captures and self.graph_of_step is None:
             self._capture_step(ids[0])
-        self.train_loss.zero_()
-        for part in ids:
+        if not self.steps_done:
+            self.train_loss.zero_()
+        for part in ids[self.steps_done :]:
             self._step(part)
+            self.steps_done += 1
+            self.checkpoint.save(self)
+        self.steps_done = 0
         self.train_loss /= len(ids)
 
     def _draw(self, epoch: int) -> Tensor:
@@ -185,6 +190,29 @@ class Lockstep(Descent):
         cosine = (1 + torch.cos(math.pi * progress)) / 2
         factor = torch.where(done < WARM_UP, done / WARM_UP, cosine)
         return torch.where(self.cosine, self.lr * factor, self.lr)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the tensors and numbers that the rest of the training depends on."""
+        tensors, numbers = super().state()
+        tensors |= {f"split.{part}": ids for part, ids in vars(self.split).items()}
+        return tensors, {
+            **numbers,
+            "batch_capacity": self.batch_capacity,
+            "curves": list(self.curves.items()),
+        }
+
+    def load_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Continue from a state of the same units."""
+        parts = {part: tensors[f"split.{part}"].to(self.device) for part in vars(self.split)}
+        self.split = Split(**parts)
+        self.batch_size = min(self.units[0].config.batch, self.split.train.size(1))
+        super().load_state(tensors, numbers)
+        self.curves = {i: [(a, b) for a, b in curve] for i, curve in numbers["curves"]}
+        if numbers["batch_capacity"] is not None:
+            self.batch_capacity = Capacity(*map(tuple, numbers["batch_capacity"]))
+
+    def _saved(self) -> tuple[str, ...]:
+        return (*super()._saved(), "epoch")
 
     def curve(self, i: int, epochs: int) -> tuple[tuple[float, float], ...] | None:
         """Return the losses of a replica, if recorded."""

@@ -64,10 +64,29 @@ class NodeLockstep(FullBatchDescent):
 
     def run(self) -> Iterator[Result]:
         """Train until the last replica has stopped, after the encoder if the model has one."""
-        if make_encoder := getattr(self.model, "make_encoder", None):
+        self.checkpoint.restore(self)
+        make_encoder = getattr(self.model, "make_encoder", None)
+        if make_encoder and self.graph is None:
             encoding = Encoding(self.units, self.protocol, self.data, self.split, make_encoder)
+            encoding.checkpoint = self.checkpoint
             self.graph = encoding.encode()
         yield from super().run()
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the tensors and numbers that the rest of the training depends on."""
+        tensors, numbers = super().state()
+        if hasattr(self.model, "make_encoder"):
+            tensors["graph"] = self.graph
+        return tensors, numbers
+
+    def load_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Continue from a state of the same units."""
+        if "graph" in tensors:
+            self.graph = tensors["graph"].to(self.device)
+        super().load_state(tensors, numbers)
+
+    def _saved(self) -> tuple[str, ...]:
+        return (*super()._saved(), "trace")
 
     def step(self) -> None:
         """Train every replica for one epoch without host synchronisation."""
@@ -133,11 +152,14 @@ class NodeLockstep(FullBatchDescent):
 class Encoding(NodeLockstep):
     """Trainings of encoders by a loss of their own, which also decides when they stop."""
 
+    phase = "encoding"
+
     def encode(self) -> Tensor:
         """Return the encoding of the nodes by the best encoder of every replica."""
-        epoch, last = 0, self.protocol.epochs
-        while epoch < last:
-            epoch = self.advance(epoch)
+        self.checkpoint.restore(self)
+        while self.epochs_done < self.protocol.epochs:
+            epoch = self.epochs_done = self.advance(self.epochs_done)
+            self.checkpoint.save(self)
             with LAUNCH_LOCK.launching():
                 if bool((epoch - self.best_epoch >= self.patience).all()):
                     break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,14 +14,18 @@ from torch import Tensor, nn
 
 from sepool_experiments.batches.store import GraphStore
 from sepool_experiments.data.graphs import GraphSet, load_folds, load_graphs, load_trees
+from sepool_experiments.engine.checkpoint import Checkpoint, Checkpoints
 from sepool_experiments.engine.descent import Descent
 from sepool_experiments.engine.lockstep import Lockstep, Split
-from sepool_experiments.engine.node_trainer import group_node_units, make_node_lockstep
+from sepool_experiments.engine.node_trainer import CPU_CACHE, group_node_units, make_node_lockstep
 from sepool_experiments.layers.convs import CONVS
 from sepool_experiments.models.catalog import system_of
 from sepool_experiments.models.systems import LAYERS, SYSTEMS
 from sepool_experiments.protocols.protocol import HEIGHT, Protocol
 from sepool_experiments.protocols.units import Config, Result, Unit
+
+NO_CHECKPOINTS = Checkpoints()
+LEAST = 4  # replicas of a group
 
 
 def train(
@@ -29,6 +34,7 @@ def train(
     data_root: Path,
     device: str = "cpu",
     log: Callable[[str], None] = print,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
 ) -> Iterator[Result]:
     """Train units and yield results as trainings stop.
 
@@ -38,28 +44,50 @@ def train(
         data_root: folder of the data.
         device: device.
         log: callback for progress messages.
+        checkpoints: of interrupted groups, which go on first.
     """
-    groups = (_by_batch_count(group, protocol, data_root) for group in group_units(units, device))
-    queue, most = [part for parts in groups for part in parts], len(units)
+    queue = checkpoints.interrupted(units, log)
+    wanted = set(units)
+    new = [unit for unit in units if not any(unit in group for group, _ in queue)]
+    groups = (_by_batch_count(group, protocol, data_root) for group in group_units(new, device))
+    small = (_in_cache(part, data_root, device) for parts in groups for part in parts)
+    queue += [(part, checkpoints.of(part)) for parts in small for part in parts]
+    most = len(units)
     while queue:
-        group = queue.pop(0)
+        group, checkpoint = queue.pop(0)
         if len(group) > most:
-            group, rest = group[:most], group[most:]
-            queue.insert(0, rest)
+            checkpoint.remove()
+            queue.insert(0, (group[most:], checkpoints.of(group[most:])))
+            group, checkpoint = group[:most], checkpoints.of(group[:most])
         finished = set()
         try:
-            for result in make_lockstep(group, protocol, data_root, device).run():
+            for result in _resumed(group, wanted, protocol, data_root, device, checkpoint).run():
                 finished.add(result.unit)
                 yield result
         except torch.OutOfMemoryError:
-            rest = [unit for unit in group if unit not in finished]
+            checkpoint.remove()
+            rest = [unit for unit in group if unit in wanted - finished]
             if len(rest) < 2:
                 raise
             torch.cuda.empty_cache()
             if most == len(units):
                 log(f"out of memory with {len(group)} replicas; continuing with fewer at a time")
             most = len(rest) // 2
-            queue.insert(0, rest)
+            queue.insert(0, (rest, checkpoints.of(rest)))
+
+
+def _resumed(
+    group: Sequence[Unit],
+    wanted: AbstractSet[Unit],
+    protocol: Protocol,
+    root: Path,
+    device: str,
+    checkpoint: Checkpoint,
+) -> Descent:
+    """Return the trainings of a group; those with a row run along, as before an interruption."""
+    descent = make_lockstep(group, protocol, root, device)
+    descent.checkpoint, descent.reported = checkpoint, set(group) - wanted
+    return descent
 
 
 def group_units(units: Sequence[Unit], device: str = "cuda") -> list[list[Unit]]:
@@ -94,6 +122,19 @@ def _by_batch_count(units: list[Unit], protocol: Protocol, root: Path) -> list[l
         train = len(graphs.y) - folds[unit.fold] - folds[unit.fold - 1]
         parts.setdefault(math.ceil(train / size), []).append(unit)
     return list(parts.values())
+
+
+def _in_cache(units: list[Unit], root: Path, device: str) -> list[list[Unit]]:
+    """Split a group on a CPU into parts whose features of a level fit its cache.
+
+    Larger ones train no faster, and their steps take minutes, between which nothing is stored.
+    """
+    if device != "cpu" or system_of(units[0]).task == "nodes":
+        return [units]
+    config, nodes = units[0].config, _graphs(root, units[0].dataset).nodes
+    table = 4 * config.batch * config.hidden * float(nodes.mean())
+    most = max(LEAST, int(CPU_CACHE // table))
+    return [units[start : start + most] for start in range(0, len(units), most)]
 
 
 def make_lockstep(units: Sequence[Unit], protocol: Protocol, root: Path, device: str) -> Descent:

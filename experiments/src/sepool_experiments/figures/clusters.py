@@ -32,13 +32,13 @@ class ClusterLockstep(Lockstep):
         self.labels: dict[str, Labels] = {}
         super().__init__(*args)
 
-    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
+    def _results(self, replicas: list[int], epoch: int) -> list[Result]:
         now = self.weights.clone()
         self.weights.copy_(self.best)
         labels = self.assign()
         self.weights.copy_(now)
-        self.labels.update((unit.key, labels[i]) for i, unit in enumerate(self.units) if stopped[i])
-        return super()._finish(stopped, epoch, share)
+        self.labels.update((self.units[i].key, labels[i]) for i in replicas)
+        return super()._results(replicas, epoch)
 
     def assign(self) -> Labels:
         """Return the most likely cluster of every node of the dataset, one row a replica."""

@@ -115,11 +115,10 @@ class Reconstruction(FullBatchDescent):
         errors: Tensor = (out - self.data.x.unsqueeze(1)).square()
         return errors.mean((0, 2))
 
-    def _finish(self, stopped: list[bool], epoch: int, share: float) -> list[Result]:
-        units = list(self.units)
-        results = super()._finish(stopped, epoch, share)
+    def _results(self, replicas: list[int], epoch: int) -> list[Result]:
+        results = super()._results(replicas, epoch)
         points = self.out.transpose(0, 1).cpu().numpy()
-        self.points.update((unit.seed, points[i]) for i, unit in enumerate(units) if stopped[i])
+        self.points.update((self.units[i].seed, points[i]) for i in replicas)
         return results
 
     def _place_model(self) -> None:

@@ -10,6 +10,9 @@ import torch.nn.functional as F
 from experiments.tests.models.checks import NoHostSync, assert_every_dropout_drops, drops_of
 from tests.communities import CLASSES, WORDS, community_data, community_set
 
+from killed import Killed, die_after
+from sepool_experiments.engine import checkpoint
+from sepool_experiments.engine.checkpoint import Checkpoint
 from sepool_experiments.engine.node_lockstep import Encoding, NodeLockstep, NodeSplit
 from sepool_experiments.models.node_systems import NODE_SYSTEMS
 from sepool_experiments.protocols.catalog import PROTOCOLS
@@ -84,6 +87,27 @@ def test_alone_and_among_others(name):
     assert results[2].val_loss == pytest.approx(one.val_loss, abs=1e-5)
     assert results[2].test_accuracy == one.test_accuracy
     assert results[0].val_loss != results[1].val_loss
+
+
+@pytest.mark.parametrize("name", list(NODE_SYSTEMS))
+@pytest.mark.parametrize("saves", [2, 7])
+def test_killed_trainings_go_on_bit_for_bit(tmp_path, monkeypatch, name, saves):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", 1e9)
+    protocol = replace(PROTOCOL, epochs=10)
+    expected = list(lockstep(name, (0, 1, 2), protocol, dropout=0.5).run())
+    killed = lockstep(name, (0, 1, 2), protocol, dropout=0.5)
+    killed.checkpoint = Checkpoint(tmp_path / "file", "mark")
+    with monkeypatch.context() as patch:
+        die_after(patch, saves)
+        with pytest.raises(Killed):
+            list(killed.run())
+    resumed = lockstep(name, (0, 1, 2), protocol, dropout=0.5)
+    resumed.checkpoint = Checkpoint(tmp_path / "file")
+    assert resumed.checkpoint.open({"Cora": "mark"}) == killed.units
+    results = list(resumed.run())
+    assert [replace(r, seconds=0) for r in results] == [replace(r, seconds=0) for r in expected]
+    assert not (tmp_path / "file").exists()
 
 
 @pytest.mark.parametrize("name", list(NODE_SYSTEMS))
