@@ -19,23 +19,23 @@ def group_units(units):
     return [units[i : i + 2] for i in range(0, len(units), 2)]
 
 
-def train(units, protocol, data_root, device, log):
+def train(units, protocol, data_root, device, log, checkpoints):
     for unit in units:
         with LAUNCH_LOCK.launching():
             yield result(unit)
 
 
-def train_for_ever(units, protocol, data_root, device, log):
+def train_for_ever(units, protocol, data_root, device, log, checkpoints):
     yield result(units[0])
     while True:
         with LAUNCH_LOCK.launching():
             time.sleep(0.001)
 
 
-def fail(units, protocol, data_root, device, log):
+def fail(units, protocol, data_root, device, log, checkpoints):
     if any(unit.fold for unit in units):
         raise ArithmeticError("told to fail")
-    yield from train_for_ever(units, protocol, data_root, device, log)
+    yield from train_for_ever(units, protocol, data_root, device, log, checkpoints)
 
 
 @pytest.fixture

@@ -133,6 +133,19 @@ def test_interrupted_damaged_or_other_checkpoint_starts_anew(
         assert not path.exists()
 
 
+def test_restore_damaged_array_starts_anew(short, root, tmp_path, monkeypatch, always):
+    units = short.units(["MUTAG"], ["SEP-G"], seeds=1, folds=2, configs=[0])
+    checkpoints = Checkpoints(tmp_path, {"MUTAG": "mark"})
+    kill(units, short, root, checkpoints, monkeypatch)
+    [path] = tmp_path.glob(f"*{SUFFIX}")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 4] ^= 0x55
+    path.write_bytes(content)
+    with pytest.warns(UserWarning, match="truncated, or not .*; its trainings start anew"):
+        results = measured(trainer.train(units, short, root, checkpoints=checkpoints))
+    assert results == measured(trainer.train(units, short, root))
+
+
 def test_interrupted_units_of_another_choice_leave_the_checkpoint(
     short, root, tmp_path, monkeypatch, always
 ):

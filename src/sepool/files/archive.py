@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -30,14 +30,16 @@ def write_archive(
         save(file, format=np.array(name), version=np.array(version), **small)
 
 
-def read_archive(path: StrPath, name: str, version: int) -> Arrays:
-    """Read a file of `write_archive`.
+def read_archive(
+    path: StrPath, name: str, version: int, *, only: Collection[str] | None = None
+) -> Arrays:
+    """Read a file of `write_archive`, all arrays or those with some names.
 
     Raises:
         ArchiveError: the file is damaged, of another format or of another version.
     """
     with open(path, "rb") as file, _errors(path):
-        arrays = load_arrays(file)
+        arrays = load_arrays(file, None if only is None else {"format", "version", *only})
         actual = str(arrays.pop("format"))
         number = int(arrays.pop("version"))
     if actual != name:
@@ -49,15 +51,15 @@ def read_archive(path: StrPath, name: str, version: int) -> Arrays:
     return arrays
 
 
-def load_arrays(file: IO[bytes]) -> Arrays:
-    """Return the arrays of a NumPy archive; damaged ones fail in a dozen ways.
+def load_arrays(file: IO[bytes], names: Collection[str] | None = None) -> Arrays:
+    """Return all arrays of a NumPy archive, or some; damaged ones fail in a dozen ways.
 
     Raises:
         sepool.files.limits.BeyondLimit: the archive unpacks to more than the limit.
     """
     check_archive(file)
     with np.load(file, allow_pickle=False) as archive:
-        return dict(archive.items())
+        return {name: archive[name] for name in archive if names is None or name in names}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sepool.files.archive import ArchiveError, Arrays, read_archive, write_archive
+from sepool.files.archive import ArchiveError, read_archive, write_archive
 from sepool_experiments.engine.launch_lock import LAUNCH_LOCK
 from sepool_experiments.protocols.units import Config, Unit
 
@@ -55,7 +56,9 @@ class Checkpoints:
             checkpoint = Checkpoint(path)
             try:
                 group = checkpoint.open(self.marks)
-            except (ArchiveError, LookupError, TypeError, ValueError, FileNotFoundError) as error:
+            except FileNotFoundError:  # of a group that has just ended
+                continue
+            except (LookupError, TypeError, ValueError) as error:
                 log(f"{path}: {error}; its trainings start anew")
                 path.unlink(missing_ok=True)
                 continue
@@ -82,19 +85,18 @@ class Checkpoint:
 
     def __init__(self, path: Path | None, mark: str = "") -> None:
         self.path, self.mark = path, mark
-        self._arrays: Arrays = {}
         self._about: dict[str, Any] = {}
         self._next = perf_counter() + SECONDS
 
     def open(self, marks: Mapping[str, str]) -> list[Unit]:
-        """Read the file and return the units of its group.
+        """Read the description in the file and return the units of its group.
 
         Raises:
             ValueError: the file is damaged, or of another version, of other rules or other data.
         """
         assert self.path is not None
-        self._arrays = read_archive(self.path, FORMAT, VERSION)
-        self._about = json.loads(str(self._arrays.pop("about")))
+        arrays = read_archive(self.path, FORMAT, VERSION, only=("about",))
+        self._about = json.loads(str(arrays["about"]))
         units = [_unit(values) for values in self._about["units"]]
         self.mark = marks.get(units[0].dataset, "")
         if self._about["mark"] != self.mark:
@@ -107,8 +109,14 @@ class Checkpoint:
             return
         import torch
 
-        arrays, about = self._arrays, self._about
-        self._arrays, self._about = {}, {}
+        assert self.path is not None
+        about, self._about = self._about, {}
+        try:
+            arrays = read_archive(self.path, FORMAT, VERSION)
+        except ArchiveError as error:
+            warnings.warn(f"{error}; its trainings start anew", stacklevel=2)
+            return
+        del arrays["about"]
         with LAUNCH_LOCK.launching():
             descent.load_state({k: torch.from_numpy(v) for k, v in arrays.items()}, about)
 
