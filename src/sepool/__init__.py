@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sepool.graph.graph import as_graph as as_graph
     from sepool.pyg.dataset import load_graphs as load_graphs
     from sepool.pyg.dataset import save_graphs as save_graphs
+    from sepool.pyg.encoding import AddTreeEncoding as AddTreeEncoding
     from sepool.pyg.hierarchy import hierarchy as hierarchy
     from sepool.pyg.transform import AddCodingTree as AddCodingTree
     from sepool.scores.compare import compare as compare
@@ -57,6 +58,7 @@ _MODULES = {
     "structural_entropy": "sepool.entropy",
     "update": "sepool.depth.update",
     "AddCodingTree": "sepool.pyg.transform",
+    "AddTreeEncoding": "sepool.pyg.encoding",
     "hierarchy": "sepool.pyg.hierarchy",
     "load_graphs": "sepool.pyg.dataset",
     "save_graphs": "sepool.pyg.dataset",
@@ -68,6 +70,7 @@ _MODULES = {
 # Names that need more than NumPy: the extra to install, and a package that comes with it.
 _OPTIONAL = {
     "AddCodingTree": ("torch", "torch_geometric"),
+    "AddTreeEncoding": ("torch", "torch_geometric"),
     "hierarchy": ("torch", "torch_geometric"),
     "load_graphs": ("torch", "torch_geometric"),
     "save_graphs": ("torch", "torch_geometric"),
