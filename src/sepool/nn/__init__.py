@@ -17,6 +17,9 @@ with needs("torch", "sepool.nn"):
     import torch_geometric as _torch_geometric  # noqa: F401
 
 if TYPE_CHECKING:
+    from sepool.nn.attention.clusters import ClusterAttention as ClusterAttention
+    from sepool.nn.attention.tree import TreeAttention as TreeAttention
+    from sepool.nn.attention.tree import tree_distance as tree_distance
     from sepool.nn.autoencoder import SEPAutoencoder as SEPAutoencoder
     from sepool.nn.convs import level_graphs as level_graphs
     from sepool.nn.graph_net import SEPGraphNet as SEPGraphNet
@@ -30,13 +33,16 @@ if TYPE_CHECKING:
 __all__ = [
     "SEPG",
     "SEPN",
+    "ClusterAttention",
     "Pooled",
     "SEPAutoencoder",
     "SEPGraphNet",
     "SEPUnpooling",
     "SEPooling",
+    "TreeAttention",
     "TreeConv",
     "level_graphs",
+    "tree_distance",
 ]
 
 # Public names by module, imported on first use: a layer does not pull in the models.
@@ -49,6 +55,9 @@ _MODULES = {
     "SEPUnpooling": "sepool.nn.pooling",
     "Pooled": "sepool.nn.pooling",
     "TreeConv": "sepool.nn.tree_conv",
+    "ClusterAttention": "sepool.nn.attention.clusters",
+    "TreeAttention": "sepool.nn.attention.tree",
+    "tree_distance": "sepool.nn.attention.tree",
     "level_graphs": "sepool.nn.convs",
 }
 

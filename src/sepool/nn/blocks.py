@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn.inits import glorot
 
-from sepool.arguments import one_of
+from sepool.arguments import one_of, whole_number
 from sepool.pyg.hierarchy import Hierarchy, hierarchy
 
 INITS = ("glorot", "torch")
@@ -76,11 +76,24 @@ def check_rows(x: Tensor, levels: Hierarchy | None, channels: int, height: int) 
         )
 
 
-def dropout(rate: float) -> nn.Dropout:
-    """Dropout layer; a rate of 1 would leave nothing."""
+def head_width(channels: int, heads: int) -> int:
+    """Width of a head of attention, which divides the channels."""
+    channels, heads = whole_number("channels", channels, 1), whole_number("heads", heads, 1)
+    if channels % heads:
+        raise ValueError(f"heads must divide channels, got {heads} heads of {channels} channels")
+    return channels // heads
+
+
+def dropout_rate(rate: float) -> float:
+    """Rate of dropout, checked; a rate of 1 would leave nothing."""
     if not 0 <= rate < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {rate}")
-    return nn.Dropout(rate)
+    return rate
+
+
+def dropout(rate: float) -> nn.Dropout:
+    """Dropout layer."""
+    return nn.Dropout(dropout_rate(rate))
 
 
 def dense(width: int, rate: float = 0.0, norm: bool = False) -> nn.Sequential:

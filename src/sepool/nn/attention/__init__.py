@@ -1,0 +1,1 @@
+"""Attention along the levels of a coding tree."""
