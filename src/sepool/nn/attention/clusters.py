@@ -104,9 +104,9 @@ class ClusterAttention(Eager, nn.Module):
         keys = DenseRows.of_level(levels, self.level, max_clusters, "max_clusters")
         of_nodes = self.queries == "nodes"
         rows = DenseRows.of_level(levels, 0, max_nodes) if of_nodes else keys
-        source = x if of_nodes else clusters
+        origin = x if of_nodes else clusters
         q, k = (
-            rows.pack(self._heads(self.query, source)),
+            rows.pack(self._heads(self.query, origin)),
             keys.pack(self._heads(self.key, clusters)),
         )
         scores = torch.einsum("bqhd,bchd->bhqc", q, k) / self.width**0.5
@@ -115,7 +115,7 @@ class ClusterAttention(Eager, nn.Module):
             values = keys.pack(self._heads(self.value, clusters))
             mixed = torch.einsum("bhqc,bchd->bqhd", share, values)
         else:
-            feature = rows.pack(F.elu(self._heads(self.node_query, source)) + 1)
+            feature = rows.pack(F.elu(self._heads(self.node_query, origin)) + 1)
             mixed = self._through_nodes(share, feature, x, levels, keys)
         out: Tensor = self.out(rows.unpack(mixed.flatten(2)))
         return out
