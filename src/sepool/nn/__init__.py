@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sepool.nn.attention.tree import tree_distance as tree_distance
     from sepool.nn.autoencoder import SEPAutoencoder as SEPAutoencoder
     from sepool.nn.convs import level_graphs as level_graphs
+    from sepool.nn.entropy_loss import structural_entropy_loss as structural_entropy_loss
     from sepool.nn.graph_net import SEPGraphNet as SEPGraphNet
     from sepool.nn.pooling import Pooled as Pooled
     from sepool.nn.pooling import SEPooling as SEPooling
@@ -42,6 +43,7 @@ __all__ = [
     "TreeAttention",
     "TreeConv",
     "level_graphs",
+    "structural_entropy_loss",
     "tree_distance",
 ]
 
@@ -57,6 +59,7 @@ _MODULES = {
     "TreeConv": "sepool.nn.tree_conv",
     "ClusterAttention": "sepool.nn.attention.clusters",
     "TreeAttention": "sepool.nn.attention.tree",
+    "structural_entropy_loss": "sepool.nn.entropy_loss",
     "tree_distance": "sepool.nn.attention.tree",
     "level_graphs": "sepool.nn.convs",
 }
