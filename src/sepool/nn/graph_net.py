@@ -25,8 +25,8 @@ LEVEL_READOUTS = ("none", "concat", "gated")
 class SEPGraphNet(Eager, nn.Module):
     """Stack of `TreeConv` layers that predicts graphs or nodes, with or without a coding tree.
 
-    A layer is ``x + dropout(relu(norm(TreeConv(x))))``; clusters keep their states from layer to
-    layer. A perceptron takes the readout of the nodes and of the levels, or the rows of the nodes.
+    A layer is ``x + dropout(relu(norm(TreeConv(x))))``. A perceptron takes the readout of the nodes
+    and of the levels, or the rows of the nodes.
     With ``height=0`` it is the same stack without a tree: the control of an experiment.
 
     Args:
@@ -42,7 +42,7 @@ class SEPGraphNet(Eager, nn.Module):
         level_readout: readout of the levels above the nodes: "none"; "concat", the mean over the
             clusters of every level, concatenated; or "gated", the same, each level scaled by a
             learned gate in 0 to 1.
-        reduce: reduction over the members of a cluster: "mean", "sum", "max" or "sym".
+        reduce: reduction over the members of a cluster: "sum", "mean", "max" or "sym".
         pooled: pooled adjacency: "weighted" or "binary" (see `SEPooling`).
         self_loops: loops that "GCN" adds: "remaining" or "all" (see `SEPG`).
         edge_reduce: reduction of edge attributes, "sum" or "mean" (see `SEPooling`).
@@ -73,7 +73,7 @@ class SEPGraphNet(Eager, nn.Module):
         task: str = "graph",
         readout: str = "sum",
         level_readout: str = "none",
-        reduce: str = "mean",
+        reduce: str = "sum",
         pooled: str = "weighted",
         self_loops: str = "remaining",
         edge_reduce: str = "sum",
@@ -136,10 +136,9 @@ class SEPGraphNet(Eager, nn.Module):
             x, levels = features(data, self.in_channels), None
         options = {name: getattr(self, name) for name in ("pooled", "self_loops", "edge_reduce")}
         graphs = level_graphs(data, levels, self.height, **options)
-        clusters: list[Tensor] | None = None
         outputs: list[Tensor] = []
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            out, clusters = conv(x, levels, graphs, clusters=clusters, return_clusters=True)
+            out, clusters = conv(x, levels, graphs, return_clusters=True)
             out = self.drop(norm(out).relu())
             x = x + out if self.residual and outputs else out
             outputs.append(x)
@@ -163,9 +162,9 @@ class SEPGraphNet(Eager, nn.Module):
         total = pool_sum(x, ptr, batch)
         return total / column(ptr.diff().clamp(min=1), x) if self.readout == "mean" else total
 
-    def _of_levels(self, clusters: list[Tensor] | None, levels: Hierarchy | None) -> list[Tensor]:
+    def _of_levels(self, clusters: list[Tensor], levels: Hierarchy | None) -> list[Tensor]:
         """Readouts of the levels above the nodes, with their gates."""
-        if clusters is None or levels is None or self.level_readout == "none":
+        if levels is None or self.level_readout == "none":
             return []
         parts = [readout(state.relu(), levels, i, "mean") for i, state in enumerate(clusters, 1)]
         if not self.gates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
 from sepool.arguments import one_of, whole_number
@@ -15,22 +16,26 @@ from sepool.nn.pooling import ADJACENCIES, READOUTS, REDUCTIONS, members, reduce
 from sepool.nn.segments import unpool
 from sepool.pyg.hierarchy import Hierarchy
 
+SCALE = 0.1  # of the states of clusters, at first
+
 
 class TreeConv(Eager, nn.Module):
     r"""Convolution on the nodes and on all levels of their coding tree; no node is dropped.
 
     One V-cycle. On the way up every level has a convolution, over the edges of the graph and over
     the pooled edges :math:`\mathbf{A}_l = \mathbf{S}_l \mathbf{A}_{l-1} \mathbf{S}_l^{\top}`; on
-    the way down the state of a cluster is added to that of its members:
+    the way down the state of a cluster is added to that of its members, scaled by a weight a
+    channel that starts at 0.1, so that the layer starts close to the bare convolution:
 
     .. math::
         \mathbf{H}_0 = \mathrm{conv}_0(\mathbf{X}, \mathbf{A}), \qquad
-        \mathbf{H}_l = \mathrm{norm}(\mathrm{conv}_l(
-            \mathbf{S}_l \, \sigma(\mathbf{H}_{l-1}), \mathbf{A}_l))
+        \mathbf{H}_1 = \mathrm{norm}(\mathrm{conv}_1(\mathbf{S}_1 \mathbf{X}, \mathbf{A}_1))
 
     .. math::
+        \mathbf{H}_l = \mathrm{norm}(\mathrm{conv}_l(
+            \mathbf{S}_l \, \sigma(\mathbf{H}_{l-1}), \mathbf{A}_l)), \qquad
         \mathbf{H}_{l-1} \leftarrow
-            \mathbf{H}_{l-1} + \mathbf{S}_l^{\top} \sigma(\mathbf{H}_l) \mathbf{W}_l
+            \mathbf{H}_{l-1} + \mathbf{S}_l^{\top} (\mathbf{s}_l \odot \mathbf{H}_l)
 
     The result is :math:`\mathbf{H}_0`. Any two nodes of a graph are at most ``2 * height`` steps
     apart, at O(n + m) cost. Relatives with other hierarchies: HGNet (Rampasek and Wolf,
@@ -43,7 +48,7 @@ class TreeConv(Eager, nn.Module):
         height: number of levels above the nodes, at most the height of the trees; 0 leaves the
             bare convolution.
         conv: convolution on every level, as in `SEPG`.
-        reduce: reduction over the members of a cluster: "mean", "sum", "max" or "sym" (see
+        reduce: reduction over the members of a cluster: "sum", "mean", "max" or "sym" (see
             `SEPooling`).
         pooled: pooled adjacency: "weighted" or "binary" (see `SEPooling`).
         self_loops: loops that "GCN" adds on every level: "remaining" or "all" (see `SEPG`).
@@ -67,7 +72,7 @@ class TreeConv(Eager, nn.Module):
         height: int = 3,
         *,
         conv: ConvOption = "GCN",
-        reduce: str = "mean",
+        reduce: str = "sum",
         pooled: str = "weighted",
         self_loops: str = "remaining",
         edge_reduce: str = "sum",
@@ -81,22 +86,22 @@ class TreeConv(Eager, nn.Module):
         self.pooled = one_of("pooled", pooled, ADJACENCIES)
         self.self_loops = one_of("self_loops", self_loops, SELF_LOOPS)
         self.edge_reduce = one_of("edge_reduce", edge_reduce, READOUTS)
-        widths = [in_channels] + [out_channels] * height
+        widths = ([in_channels] * 2 + [out_channels] * height)[: height + 1]
         self.convs = nn.ModuleList(
             make_conv(conv, width, out_channels, level=i) for i, width in enumerate(widths)
         )
         self.norms = nn.ModuleList(
             nn.LayerNorm(out_channels) if norm else nn.Identity() for _ in range(height)
         )
-        self.downs = nn.ModuleList(
-            nn.Linear(out_channels, out_channels, bias=False) for _ in range(height)
-        )
+        self.scales = nn.ParameterList(torch.empty(out_channels) for _ in range(height))
         self._foreign = () if isinstance(conv, str) else ("convs",)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new weights."""
         reset(self, foreign=self._foreign)
+        for scale in self.scales:
+            nn.init.constant_(scale, SCALE)
 
     def forward(
         self,
@@ -106,7 +111,6 @@ class TreeConv(Eager, nn.Module):
         edge_weight: Tensor | None = None,
         edge_attr: Tensor | None = None,
         *,
-        clusters: Sequence[Tensor] | None = None,
         return_clusters: bool = False,
     ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """New features of every node.
@@ -118,24 +122,22 @@ class TreeConv(Eager, nn.Module):
                 which the layers of a stack share.
             edge_weight: weights of the edges; pooled edges keep those of the hierarchy.
             edge_attr: attributes of the edges.
-            clusters: states of the clusters from the layer before, one tensor a level, which are
-                added to the pooled states.
             return_clusters: return the states of the clusters as well, ``(x, clusters)``.
         """
         graphs = self._graphs(x, levels, edge_index, edge_weight, edge_attr)
-        states = [run_conv(self.convs[0], x, graphs[0])]
+        nodes = run_conv(self.convs[0], x, graphs[0])
         if levels is None or not self.height:
-            return (states[0], []) if return_clusters else states[0]
+            return (nodes, []) if return_clusters else nodes
+        states = [nodes]
         for level in range(1, self.height + 1):
-            pooled = reduce_to(states[-1].relu(), levels, level, self.reduce)
-            if clusters is not None:
-                pooled = pooled + clusters[level - 1].relu()
+            below = states[-1].relu() if level > 1 else x
+            pooled = reduce_to(below, levels, level, self.reduce)
             state = run_conv(self.convs[level], pooled, graphs[level])
             states.append(self.norms[level - 1](state))
         for level in range(self.height, 0, -1):
-            # The weights act on clusters, before their rows are copied.
-            lifted = unpool(self.downs[level - 1](states[level].relu()), *members(levels, level))
-            states[level - 1] = states[level - 1] + lifted
+            scaled = states[level] * self.scales[level - 1].to(states[level].dtype)
+            lifted = unpool(scaled, *members(levels, level))
+            states[level - 1] = states[level - 1] + lifted.to(nodes.dtype)
         return (states[0], states[1:]) if return_clusters else states[0]
 
     def _graphs(
