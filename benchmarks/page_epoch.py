@@ -6,6 +6,7 @@ from page import Section, Verdict, count, seconds, table
 from results import Row
 
 EPOCH, STEP, LOGITS = 1.3, 1.5, 1e-4
+TREE_CONV = 1.6
 LOCKSTEP, FASTER = 240, 50
 
 
@@ -18,6 +19,19 @@ def epoch(rows: list[Row]) -> Section:
         verdicts.append(Verdict(target, f"{ratio:.2f}x on {row['graph']}", ratio <= EPOCH))
     header = ["one epoch, one thread", "hidden", "batch", "SEP-G", "plain GCN", "ratio"]
     return Section("Training on the CPU", CPU, [table(header, lines)], verdicts)
+
+
+def tree_conv(rows: list[Row]) -> Section:
+    lines, verdicts = [], []
+    for row in rows:
+        tree, flat = row["seconds"]["tree"], row["seconds"]["flat"]
+        ratio, size = f"{tree / flat:.2f}x", f"{row['graphs']:,}"
+        spent = [seconds(tree), seconds(flat)]
+        lines.append([row["graph"], size, row["hidden"], row["batch"], *spent, ratio])
+        target = f"an epoch along trees at most {TREE_CONV} times one without"
+        verdicts.append(Verdict(target, f"{ratio} on {row['graph']}", tree <= TREE_CONV * flat))
+    header = ["one epoch, one thread", "graphs", "hidden", "batch", "height 3", "height 0", "ratio"]
+    return Section("Layers that keep the nodes", TREES, [table(header, lines)], verdicts)
 
 
 def epoch_cuda(rows: list[Row]) -> Section:
@@ -106,6 +120,11 @@ CPU = """\
 An epoch with the stock loader, forward, backward and Adam. The plain GCN has three of PyG's GCN \
 layers, a sum over the nodes and the perceptron of SEP-G; it sees the same graphs without trees. \
 The two take turns, and medians are compared."""
+
+TREES = """\
+An epoch of `SEPGraphNet` with three layers of `TreeConv` along trees of height 3, against the \
+same stack of equal width with `height=0`, bare convolutions: loader, forward, backward and Adam. \
+The two take turns, and medians of five epochs are compared."""
 
 CUDA = """\
 A step is forward, backward and Adam on a batch that is on the GPU, over all batches of an epoch. \

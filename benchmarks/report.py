@@ -31,6 +31,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "reading": page_reading.reading,
     "pyg": page_pyg.pyg,
     "epoch": page_epoch.epoch,
+    "tree_conv": page_epoch.tree_conv,
     "epoch_cuda": page_epoch.epoch_cuda,
     "lockstep": page_epoch.lockstep,
     "systems_cuda": page_epoch.systems_cuda,

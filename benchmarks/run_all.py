@@ -23,6 +23,7 @@ SCRIPTS = (
     "reading",
     "pyg",
     "epoch",
+    "tree_conv",
 )
 
 
