@@ -86,6 +86,20 @@ def test_readouts_are_sums_of_pooled_features():
     torch.testing.assert_close(pooled(batch), model(batch), rtol=1e-5, atol=1e-5)
 
 
+def test_gates_scale_the_readouts():
+    torch.manual_seed(0)
+    batch = random_batch(5)
+    gated, plain = SEPG(5, 8, 2, gates=True), SEPG(5, 8, 2)
+    plain.load_state_dict(gated.state_dict(), strict=False)
+    assert not torch.allclose(gated(batch), plain(batch))
+    for gate in gated.gates:
+        torch.nn.init.zeros_(gate.weight)
+        torch.nn.init.constant_(gate.bias, 50)
+    torch.testing.assert_close(gated(batch), plain(batch))
+    gated(batch).square().sum().backward()
+    assert all(gate.weight.grad is not None for gate in gated.gates)
+
+
 def test_new_weights():
     model = SEPG(5, 8, 2)
     before = [p.clone() for p in model.parameters()]

@@ -47,6 +47,7 @@ class SEPG(Eager, nn.Module):
             Eq. 1 of the paper.
         edge_reduce: reduction of edge attributes, "sum" or "mean" (see `SEPooling`).
         readout: "sum" (the paper) or "mean".
+        gates: scale the readout of every block by a learned gate in 0 to 1, a function of it.
         input_link: append the sum of the input features to the readouts (the released code, on
             IMDB-BINARY, IMDB-MULTI, COLLAB and DD).
         norm: follow every convolution by ReLU and batch normalisation (the released code, with
@@ -80,6 +81,7 @@ class SEPG(Eager, nn.Module):
         self_loops: str = "remaining",
         edge_reduce: str = "sum",
         readout: str = "sum",
+        gates: bool = False,
         input_link: bool = False,
         norm: bool = False,
         init: str = "glorot",
@@ -108,6 +110,7 @@ class SEPG(Eager, nn.Module):
             make_conv(conv, *pair, level=min(i, blocks)) for i, pair in enumerate(widths)
         )
         self.norms = nn.ModuleList(nn.BatchNorm1d(hidden) for _ in range(layers * norm))
+        self.gates = nn.ModuleList(nn.Linear(hidden, 1) for _ in range(layers * gates))
         self.classifier = nn.Sequential(
             nn.Linear(layers * hidden + in_channels * input_link, hidden),
             nn.ReLU(),
@@ -145,7 +148,8 @@ class SEPG(Eager, nn.Module):
                 x = reduce_to(x, levels, level, self.reduce)
                 if level < len(self.convs):
                     graph = graph.pooled(levels, level, self.binary, self.edge_reduce)
-            readouts.append(readout(x, levels, level, self.readout))
+            part = readout(x, levels, level, self.readout)
+            readouts.append(self.gates[i](part).sigmoid() * part if self.gates else part)
         logits: Tensor = self.classifier(torch.cat(readouts, 1))
         return logits
 
