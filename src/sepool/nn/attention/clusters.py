@@ -99,16 +99,14 @@ class ClusterAttention(Eager, nn.Module):
             max_clusters: the same of the clusters of the level.
         """
         check_rows(x, levels, self.channels, self.level)
-        sizes = self._sum(x.new_ones(x.size(0), 1), levels)
-        clusters = self._sum(x, levels) / sizes
+        sizes = self._sum(torch.ones(x.size(0), 1, device=x.device), levels)
+        clusters = (self._sum(x, levels) / sizes).to(x.dtype)
         keys = DenseRows.of_level(levels, self.level, max_clusters, "max_clusters")
         of_nodes = self.queries == "nodes"
         rows = DenseRows.of_level(levels, 0, max_nodes) if of_nodes else keys
         origin = x if of_nodes else clusters
-        q, k = (
-            rows.pack(self._heads(self.query, origin)),
-            keys.pack(self._heads(self.key, clusters)),
-        )
+        q = rows.pack(self._heads(self.query, origin))
+        k = keys.pack(self._heads(self.key, clusters))
         scores = torch.einsum("bqhd,bchd->bhqc", q, k) / self.width**0.5
         share = scores.masked_fill(~keys.mask[:, None, None], -torch.inf).softmax(-1).to(q.dtype)
         if self.node_query is None:
