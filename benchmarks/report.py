@@ -26,6 +26,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "relabel": page_quality.relabel,
     "permutation": page_permutation.permutation,
     "trees": page_quality.trees,
+    "retrained": page_quality.retrained,
     "speed": page_speed.speed,
     "scale": page_speed.scale,
     "reading": page_reading.reading,
