@@ -15,6 +15,10 @@ INSTALL       := $(BIN)/python -m pip install --quiet --constraint constraints.t
 BENCH_INSTALL := $(BENCH)/bin/python -m pip install --quiet
 
 CXX_FILES    := $(wildcard $(addsuffix /*.?pp,src/core src/core/* src/binding tests/fuzz))
+SANITIZERS   := address,undefined thread
+CASES        := 2000
+INPUTS       := 20000
+SEED         := 0
 KERNEL_TESTS := $(addprefix experiments/tests/,kernels layers models batches engine)
 PYTEST       := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 # Python files are used in place. A change of one of these builds and installs sepool again; so does a new, moved or
@@ -24,7 +28,7 @@ BUILT_FROM   := CMakeLists.txt pyproject.toml experiments/pyproject.toml constra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all kernels lint workflows format sanitize readme notebooks docs bench wheel wheels clean always
+.PHONY: help demo test test-all kernels lint workflows format sanitize fuzz readme notebooks docs bench wheel wheels clean always
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,10 +63,16 @@ workflows: $(VENV)/test.stamp  ## check CITATION.cff and the workflow files, wit
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	if command -v actionlint > /dev/null; then actionlint; fi
 
-sanitize: $(VENV)/tools.stamp  ## fuzz the core under address and undefined-behaviour sanitizers
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DSEPOOL_SANITIZE=ON
-	$(BIN)/cmake --build build/sanitize
-	build/sanitize/fuzz_core
+sanitize: $(SANITIZERS:%=sanitize-%)  ## fuzz the core under sanitizers of addresses, behaviour, threads [CASES=2000] [SEED=0]
+
+sanitize-%: $(VENV)/tools.stamp
+	$(BIN)/cmake -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DSEPOOL_SANITIZE=$*
+	$(BIN)/cmake --build build/$*
+	build/$*/fuzz_core $(CASES) $(SEED)
+	build/$*/fuzz_threads $(CASES) $(SEED)
+
+fuzz: $(VENV)/fuzz.stamp  ## fuzz readers, loaders, files and commands [INPUTS=20000] [SEED=0]
+	$(BIN)/python tools/fuzz.py --inputs $(INPUTS) --seed $(SEED) --jobs 2
 
 readme: $(VENV)/test.stamp  ## write into README and docs what their code prints and what was measured; draw the pictures
 	$(BIN)/python tools/pictures.py
@@ -119,6 +129,11 @@ $(VENV)/test.stamp: $(VENV)/tools.stamp $(BUILT_FROM)
 
 $(VENV)/heavy.stamp: $(VENV)/test.stamp
 	$(INSTALL) --no-build-isolation --editable '.[heavy]'
+	@touch $@
+
+# Atheris has wheels for Linux.
+$(VENV)/fuzz.stamp: $(VENV)/test.stamp
+	$(INSTALL) --no-build-isolation --editable '.[fuzz]'
 	@touch $@
 
 # Older releases of Triton cannot interpret with NumPy 2.4.

@@ -1,14 +1,8 @@
-// Runs the whole core on random and malformed input and checks the results. Meant for a build with sanitizers:
-//
-//     fuzz_core [CASES [FIRST]]      case i is the same in every run; ends with 1 at the first that fails
-
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
+// Runs the whole core on random and malformed input and checks the results. Meant for a build with sanitizers.
 
 #include "checks.hpp"
+#include "driver.hpp"
 #include "search/multilevel.hpp"
-#include "shapes.hpp"
 #include "small/small.hpp"
 
 using namespace sepool;
@@ -17,9 +11,6 @@ using namespace fuzz;
 namespace {
 
 constexpr Method kMethods[] = {Method::paper, Method::fast, Method::best};
-std::int64_t at_case = 0;
-
-void print_case() { std::fprintf(stderr, "fuzz_core: this was case %lld\n", static_cast<long long>(at_case)); }
 
 template <class Id>
 Csr compress_rows(const Input& in) {
@@ -219,6 +210,7 @@ void check_batch(Dice& dice, Builder& builder) {
     Levels together, one_by_one;
     for (const Levels& run : build_batch(lists.num_graphs, node_ptr.data(), csr.graph.view(), options, 3, control)) append(together, run);
     require(control.done == lists.num_graphs, "not all graphs are done");
+    current.graphs += lists.num_graphs;
     for (std::int64_t b = 0; b < lists.num_graphs; ++b) {
         GraphView g = csr.graph.view();
         g.num_nodes = static_cast<Node>(node_ptr[b + 1] - node_ptr[b]);
@@ -246,33 +238,15 @@ void run_case(Dice dice, Builder& builder, OptimalCompressor& compressor, Canoni
     }
     require(!in.broken, "malformed input was accepted");
     check_csr(in, csr);
+    ++current.graphs;
     check_graph(dice, builder, compressor, canonical, csr.graph.view());
 }
 
 }  // namespace
 
-// Sanitizers end the process by SIGABRT, whose handler prints the case.
-extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }
-extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
-
 int main(int argc, char** argv) {
-    const std::int64_t cases = argc > 1 ? std::atoll(argv[1]) : 2000, first = argc > 2 ? std::atoll(argv[2]) : 0;
-    std::signal(SIGABRT, [](int) {
-        print_case();
-        std::_Exit(1);
-    });
     Builder builder(1);  // used again and again, as in a batch
     OptimalCompressor compressor;
     Canonical canonical;
-    for (at_case = first; at_case < first + cases; ++at_case) {
-        try {
-            run_case(Dice(static_cast<std::uint64_t>(at_case) * 0x2545f4914f6cdd1dULL), builder, compressor, canonical);
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "fuzz_core: %s\n", error.what());
-            print_case();
-            return 1;
-        }
-    }
-    std::printf("fuzz_core: %lld cases passed\n", static_cast<long long>(cases));
-    return 0;
+    return run_cases("fuzz_core", argc, argv, [&](const Dice& dice) { run_case(dice, builder, compressor, canonical); });
 }

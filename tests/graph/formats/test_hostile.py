@@ -116,3 +116,40 @@ def test_read_long_file_of_text_is_as_by_numpy(tmp_path):
     graph, expected = sepool.as_graph(path), sepool.as_graph(pairs)
     assert graph.num_edges == expected.num_edges
     assert np.array_equal(graph.degrees(), expected.degrees())
+
+
+def test_read_blank_and_comment_lines_of_adjacency_lists_are_skipped(tmp_path):
+    pytest.importorskip("networkx")
+    path = tmp_path / "a.adjlist"
+    path.write_text("0 1 2\n\n  # none\n1 2\n")
+    assert sepool.as_graph(path).num_edges == 3
+
+
+@pytest.mark.parametrize("content", ["0;1\n1;2\n", "from;to;w\n0;1;2\n"])
+def test_read_table_with_the_ending_of_gzip_is_read_as_it_is(tmp_path, content):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "a.csv.gz"
+    path.write_text(content)
+    assert sepool.as_graph(path).num_nodes in (2, 3)
+
+
+@pytest.mark.parametrize(
+    "error", [IndexError("list index"), SystemError("bad"), OSError("inflate")]
+)
+def test_read_any_error_of_a_library_names_the_file(tmp_path, monkeypatch, error):
+    scipy_io = pytest.importorskip("scipy.io")
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(scipy_io, "mmread", fail)
+    with pytest.raises(ValueError, match=r"a\.mtx: this file cannot be read \(\w+Error: "):
+        sepool.as_graph(path)
+
+
+def test_read_comments_of_other_encodings_are_skipped_by_both_readers(write):
+    for name in ("a.txt", "b.txt"):  # by NumPy, and line by line
+        path = write(b"% caf\xe9\0\n0 1\n" if name == "a.txt" else b"% caf\xe9\0\na b\n", name)
+        assert sepool.as_graph(path).num_edges == 1

@@ -64,6 +64,8 @@ def refuse_header(fields: Sequence[str], certain: bool = False) -> None:
 
 def parse_line(line: bytes, first: bool) -> tuple[list[str], float]:
     """Return the nodes of a line and its weight; none for a comment; the first may be a header."""
+    if line.lstrip()[:1] in (b"#", b"%"):
+        return [], 1.0
     try:
         text = line.decode().lstrip("\ufeff").strip()
     except UnicodeDecodeError:

@@ -58,4 +58,5 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         for number, line in text_lines(self._stream):
             self.number = number
-            yield line
+            if line.partition("#")[0].strip():  # networkx fails on blank lines of adjacency lists
+                yield line

@@ -63,6 +63,13 @@ def read_file(path: StrPath, options: FileOptions) -> Edges:
         known_class = isinstance(error, (DirectedGraph, NoSuchAttribute))
         error_class = type(error) if known_class else ValueError
         raise error_class(text if text.startswith(f"{shown}:") else f"{shown}: {text}") from None
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:  # libraries fail in many ways on damaged files
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{shown}: this file cannot be read ({text})") from error
 
 
 def _read(file: GraphFile, name: str | None, options: FileOptions) -> Edges:

@@ -76,7 +76,8 @@ def _read(file: GraphFile, layout: Layout) -> tuple[Edges, str]:
     import pyarrow as pa
 
     stream = file.seekable()
-    content = file.path if file.plain else stream
+    # pyarrow would decompress a path that ends in .gz, whatever it holds.
+    content = pa.OSFile(file.path) if file.plain else stream
     attempts = [(".", False)]
     if layout.separator == ";" and len(layout.columns.places) == 3:
         attempts.append((",", False))
@@ -84,7 +85,7 @@ def _read(file: GraphFile, layout: Layout) -> tuple[Edges, str]:
         attempts.insert(0, (".", True))
     for decimal, whole in attempts:
         try:
-            stream.seek(0)
+            content.seek(0)
             table = _read_arrow(content, layout, decimal, whole)
             names = list(map(str, layout.columns.chosen))
             return _edges(table.rename_columns(names), names), decimal
