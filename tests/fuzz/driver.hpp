@@ -1,6 +1,8 @@
 // The command line of a fuzz driver:
 //
 //     fuzz_... [CASES [SEED]]      case i of a seed is the same in every run; ends with 1 at the first that fails
+//
+// Ctrl-C or SIGTERM ends it after the case at hand, with the counts so far.
 #pragma once
 
 #include <csignal>
@@ -18,6 +20,7 @@ struct Run {
     long long seed = 0, at = 0, graphs = 0;
 };
 inline Run current;
+inline volatile std::sig_atomic_t stopped = 0;
 
 inline void print_case() {
     std::fprintf(stderr, "%s: this was case %lld of seed %lld: %s 1 %lld\n", current.name, current.at, current.seed, current.name,
@@ -33,7 +36,8 @@ int run_cases(const char* name, int argc, char** argv, Case&& run_case) {
         print_case();
         std::_Exit(1);
     });
-    for (current.at = 0; current.at < cases; ++current.at) {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stopped = 1; });
+    for (current.at = 0; current.at < cases && !stopped; ++current.at) {
         try {
             run_case(Dice(static_cast<std::uint64_t>(current.seed + current.at) * 0x2545f4914f6cdd1dULL));
         } catch (const std::exception& error) {
@@ -42,7 +46,7 @@ int run_cases(const char* name, int argc, char** argv, Case&& run_case) {
             return 1;
         }
     }
-    std::printf("%s: seed %lld, %lld cases with %lld graphs passed\n", name, current.seed, cases, current.graphs);
+    std::printf("%s: seed %lld, %lld cases with %lld graphs passed\n", name, current.seed, current.at, current.graphs);
     return 0;
 }
 
