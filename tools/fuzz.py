@@ -95,6 +95,8 @@ def fuzz_here(name: str, options: list[str]) -> None:
     for module in ("separated", "parquet", "graphml", "matrix", "lists"):
         import_module(f"sepool.graph.formats.{module}")
     import_module("sepool.pyg.dataset")
+    for path in (FUZZ / "corpus" / name).iterdir():
+        target(path.read_bytes())  # loads libraries, which takes longer than an input may
     for module, function in functions():
         if module.partition(".")[0] == "sepool":
             atheris.instrument_func(function)

@@ -7,6 +7,8 @@ import gzip
 import io
 import lzma
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -147,6 +149,15 @@ def test_read_any_error_of_a_library_names_the_file(tmp_path, monkeypatch, error
     monkeypatch.setattr(scipy_io, "mmread", fail)
     with pytest.raises(ValueError, match=r"a\.mtx: this file cannot be read \(\w+Error: "):
         sepool.as_graph(path)
+
+
+def test_read_matrix_market_without_a_last_line_break_leaves_the_process_alive(tmp_path):
+    pytest.importorskip("scipy")
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 2\n3 1 2*")
+    code = f"import sepool; print(sepool.as_graph({str(path)!r}).num_edges)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr  # no signal
 
 
 def test_read_comments_of_other_encodings_are_skipped_by_both_readers(write):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sepool.extras import needs
@@ -25,9 +30,26 @@ def read_mtx(file: GraphFile, options: FileOptions) -> Edges:
         import scipy.io
         import scipy.sparse
     words = file.head[:200].split(b"\n", 1)[0].decode("latin1").split()
-    with file.on_disk() as path:  # of a damaged stream SciPy may abort the process
-        matrix = scipy.sparse.coo_array(scipy.io.mmread(path))
+    # Of a damaged stream SciPy may abort the process.
+    with file.on_disk() as path, _ended(path) as whole:
+        matrix = scipy.sparse.coo_array(scipy.io.mmread(whole))
     return _edges(file, matrix, options, " ".join(["Matrix Market", *words[3:5]]))
+
+
+@contextmanager
+def _ended(path: str) -> Iterator[str]:
+    """Return a file that ends with a line break, beyond which SciPy reads without one."""
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        ended = file.read() == b"\n"
+    if ended:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="sepool-") as folder:
+        copy = shutil.copyfile(path, os.path.join(folder, "graph"))
+        with open(copy, "ab") as file:
+            file.write(b"\n")
+        yield copy
 
 
 def read_npz(file: GraphFile, options: FileOptions) -> Edges:
