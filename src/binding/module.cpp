@@ -226,6 +226,21 @@ nb::tuple refine(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Wei
     return give_levels(std::move(levels), 1, height);
 }
 
+// `loops` is the part of the volumes that edges do not account for, `inner` the weight inside the nodes.
+Out<Node> contracted(In<std::int64_t> indptr, In<Node> indices, std::optional<In<Weight>> weights, std::optional<In<Weight>> loops,
+                     In<Weight> inner, std::uint64_t seed, int num_threads, nb::object progress) {
+    const GraphView view = single_view(indptr, indices, weights, loops);
+    if (inner.shape(0) != static_cast<std::size_t>(view.num_nodes)) fail("inner must have an entry for every node");
+    for (Node u = 0; u < view.num_nodes; ++u)
+        if (inner.data()[u] < 0 || 2 * inner.data()[u] > view.loop(u)) fail("inner must be from 0 to half of loops");
+    std::vector<Node> label;
+    Control control;
+    const Edge arcs = view.num_arcs();
+    run_search(control, arcs, arcs * kBestReads >= kShortWork, 1, progress,
+               [&] { label = cluster_contracted(view, inner.data(), seed, threads_of(num_threads), control); });
+    return give(std::move(label));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -265,5 +280,8 @@ NB_MODULE(_core, m) {
     m.def("refine", &refine, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(), nb::arg("counts"),
           nb::arg("parent"), nb::kw_only(), nb::arg("active").none(), nb::arg("held").none(), nb::arg("unions"), nb::arg("seed"),
           nb::arg("num_threads"), nb::arg("progress").none(), "The coding tree of one graph, from given levels.");
+    m.def("cluster_contracted", &contracted, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(),
+          nb::arg("loops").none(), nb::arg("inner"), nb::kw_only(), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
+          "Flat clusters of a contracted graph.");
     define_stages(m);
 }

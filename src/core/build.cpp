@@ -46,6 +46,16 @@ void Builder::improve(const GraphView& graph, const Start& start, std::uint64_t 
     search_.improve(forget_trivial(graph), start, seed, out, control);
 }
 
+std::vector<Node> Builder::cluster(const GraphView& graph, const Weight* inner, std::uint64_t seed, Control& control) {
+    return search_.contracted(forget_trivial(graph), inner, seed, control);
+}
+
+std::vector<Node> cluster_contracted(const GraphView& graph, const Weight* inner, std::uint64_t seed, int num_threads, Control& control) {
+    std::vector<Node> label = Builder(threads_for(graph, num_threads)).cluster(graph, inner, seed, control);
+    control.done.fetch_add(1, std::memory_order_relaxed);
+    return label;
+}
+
 Levels build_from(const GraphView& graph, const Start& start, std::uint64_t seed, int num_threads, Control& control) {
     Levels out;
     Builder(threads_for(graph, num_threads)).improve(graph, start, seed, out, control);

@@ -25,6 +25,9 @@ public:
     // Appends the tree of `graph` that is reached from given levels.
     void improve(const GraphView& graph, const Start& start, std::uint64_t seed, Levels& out, Control& control);
 
+    // The flat clusters of a contracted graph with the weights inside its nodes.
+    std::vector<Node> cluster(const GraphView& graph, const Weight* inner, std::uint64_t seed, Control& control);
+
 private:
     Workspace work_;
     Search search_{work_};
@@ -37,5 +40,8 @@ std::vector<Levels> build_batch(std::int64_t num_graphs, const std::int64_t* nod
 
 // The tree of one graph, from given levels, by all threads.
 Levels build_from(const GraphView& graph, const Start& start, std::uint64_t seed, int num_threads, Control& control);
+
+// The flat clusters of a contracted graph with the weights inside its nodes, by all threads.
+std::vector<Node> cluster_contracted(const GraphView& graph, const Weight* inner, std::uint64_t seed, int num_threads, Control& control);
 
 }  // namespace sepool

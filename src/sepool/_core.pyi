@@ -47,6 +47,23 @@ def trees(
 ]:
     """The coding tree of every graph: counts, parent, volume, cut, entropy."""
 
+def cluster_contracted(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    loops: NDArray[np.int64] | None,
+    inner: NDArray[np.int64],
+    *,
+    seed: int,
+    num_threads: int,
+    progress: Callable[[float, str], None] | None,
+) -> NDArray[np.int32]:
+    """Flat clusters of a contracted graph.
+
+    ``loops`` are the parts of the volumes that edges do not account for, ``inner`` the weights
+    inside the nodes, which count as edges of their clusters.
+    """
+
 def refine(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -5,18 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from sepool.large import rounds, statements
-from sepool.large.log2 import EXPONENTS, SERIES, log2
-
-
-def logs(x):
-    """The logarithm of doubles by the operations of `sepool.large.log2`."""
-    exponent = np.clip(np.frexp(x)[1] - 1, 0, EXPONENTS - 1).astype(float)
-    m = x * 2.0**-exponent
-    t = (m - 1.0) / (m + 1.0)
-    value = np.full(len(x), SERIES[-1])
-    for factor in SERIES[-2::-1]:
-        value = factor + (t * t) * value
-    return exponent + t * value
 
 
 def turns(ids, number, parts):
@@ -56,14 +44,10 @@ class Tables:
         return summed((ends[0][mine], self.cluster[ends[1][mine]]), w[mine])
 
     def sizes(self):
-        """Volume and boundary of every cluster."""
-        n = len(self.cluster)
-        volume, boundary = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        """Volume of every cluster."""
+        volume = np.zeros(len(self.cluster), np.int64)
         np.add.at(volume, self.cluster, self.volume)
-        np.add.at(boundary, self.cluster, self.degree)
-        same = self.cluster[self.u] == self.cluster[self.v]
-        np.add.at(boundary, self.cluster[self.u[same]], -2 * self.w[same])
-        return volume, boundary
+        return volume
 
     def candidates(self, number, parts):
         i, b, c = self.links(number, parts)
@@ -74,8 +58,8 @@ class Tables:
         i, b, c = i[away], b[away], c[away]
         return i, b, c, own[i]
 
-    def move(self, i, b, gain, least):
-        good = gain > least
+    def move(self, i, b, gain):
+        good = gain > 0
         i, b, gain = i[good], b[good], gain[good]
         order = np.lexsort((b, -gain, i))
         i, b = i[order], b[order]
@@ -86,21 +70,8 @@ class Tables:
 
     def grown(self, number, total, limit):
         i, b, c, own = self.candidates(number, rounds.PARTS)
-        volume, _ = self.sizes()
+        volume = self.sizes()
         rest = volume[b] - volume[self.cluster[i]] + self.volume[i]
         gain = (c - own).astype(float) * float(total) - self.volume[i].astype(float) * rest
         fits = volume[b] + self.volume[i] <= limit
-        return self.move(i[fits], b[fits], gain[fits], 0.0)
-
-    def settled(self, number, total):
-        i, b, c, own = self.candidates(number, rounds.LATE_PARTS)
-        volume, boundary = self.sizes()
-        a, log = self.cluster[i], log2(float(total))
-        before = boundary[a] * (log - logs(volume[a].astype(float))) + boundary[b] * (
-            log - logs(volume[b].astype(float))
-        )
-        rest, both = volume[a] - self.volume[i], volume[b] + self.volume[i]
-        after = (boundary[a] - self.degree[i] + 2 * own) * (log - logs(rest.astype(float))) + (
-            boundary[b] + self.degree[i] - 2 * c
-        ) * (log - logs(both.astype(float)))
-        return self.move(i, b, before - after, 0.01)
+        return self.move(i[fits], b[fits], gain[fits])

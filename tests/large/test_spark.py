@@ -40,7 +40,6 @@ def test_rounds_on_spark_equal_reference(tmp_path):
 
 def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "ROUNDS", 2)
-    monkeypatch.setattr(rounds, "LATE_ROUNDS", 2)
     u, v = planted(1200)
     names = [[f"node {x}" for x in ends] for ends in (u, v)]
     path = write(source=names[0], target=names[1], weight=np.arange(len(u)) % 4 + 1)

@@ -209,20 +209,26 @@ Items Multilevel::prepare(const GraphView& graph, std::uint64_t seed, Team& team
     return {graph, volume_.data(), nullptr};
 }
 
-void Multilevel::run(const GraphView& graph, int height, std::uint64_t seed, Effort effort, Team& team, Tree& tree, Control& control) {
-    const Items items = prepare(graph, seed, team, control);
+// Flat clusters from single items; thorough work repeats the cycle while that pays. Returns their number.
+Node Multilevel::cluster_in_cycles(const Items& items, Parents& label, Effort effort, Control& control) {
     control.enter("clustering", 0.2);
-    Chain chain(1);
-    Node count = cluster_from_singles(items, chain[0], 0);
+    Node count = cluster_from_singles(items, label, 0);
     for (double last = constant_ + mover_.cost(); effort == Effort::thorough && count > 1;) {
         control.enter("refining", 0.4);
-        Parents before(chain[0]);
-        count = cycle(items, chain[0], count);
+        Parents before(label);
+        count = cycle(items, label, count);
         const double now = constant_ + mover_.cost();
-        if (now >= last) chain[0].swap(before);
+        if (now >= last) label.swap(before);
         if (now >= last * (1 - kProgress / 2)) break;
         last = now;
     }
+    return count;
+}
+
+void Multilevel::run(const GraphView& graph, int height, std::uint64_t seed, Effort effort, Team& team, Tree& tree, Control& control) {
+    const Items items = prepare(graph, seed, team, control);
+    Chain chain(1);
+    cluster_in_cycles(items, chain[0], effort, control);
     if (height > 2) {
         control.enter("building levels", 0.6);
         const Parents flat(chain[0]);
@@ -233,6 +239,15 @@ void Multilevel::run(const GraphView& graph, int height, std::uint64_t seed, Eff
         }
     }
     to_tree(items, chain, tree);
+}
+
+void Multilevel::run_contracted(const GraphView& graph, const std::vector<Weight>& inner, std::uint64_t seed, Team& team, Parents& label,
+                                Control& control) {
+    Items items = prepare(graph, seed, team, control);
+    items.inner = inner.data();
+    constant_ = 0;
+    for (Node u = 0; u < graph.num_nodes; ++u) constant_ -= static_cast<double>(volume_[u]) * log_share_(volume_[u]) / 2;
+    cluster_in_cycles(items, label, Effort::thorough, control);
 }
 
 }  // namespace sepool

@@ -28,6 +28,10 @@ public:
     void improve(const GraphView& graph, Chain chain, bool unions, Roles roles, std::uint64_t seed, Team& team, Tree& tree,
                  Control& control);
 
+    // One level of clusters of a contracted graph. `inner` is the weight inside each node, which counts as edges of its cluster.
+    void run_contracted(const GraphView& graph, const std::vector<Weight>& inner, std::uint64_t seed, Team& team, Parents& label,
+                        Control& control);
+
 private:
     Node settle_loaded(Mover::Until until, Parents& label, Chain& above);
     Node cluster_loaded(const Items& items, Parents& label, Chain& above, const std::vector<double>* reference);
@@ -42,6 +46,7 @@ private:
     void search_regions(const Items& items, const Parents& region, const std::vector<double>& reference, Effort effort,
                         const Parents* start, Use&& use);
     Node cycle(const Items& items, Parents& label, Node count);
+    Node cluster_in_cycles(const Items& items, Parents& label, Effort effort, Control& control);
     void build_below(const Items& items, int levels, const Parents& clusters, Effort effort, Chain& chain);
     void build_above(const Items& items, int levels, Effort effort, Chain& chain);
     void build_chain(const Items& items, int height, const Parents& flat, Effort effort, Chain& chain);

@@ -108,6 +108,17 @@ void Search::improve(const GraphView& input, const Start& start, std::uint64_t s
     work_.filler.run(work_.tree, work_.keep, height, input, local ? nullptr : order_.data(), out);
 }
 
+std::vector<Node> Search::contracted(const GraphView& input, const Weight* inner, std::uint64_t seed, Control& control) {
+    const GraphView graph = relabelled(input, 2, seed, control);
+    std::vector<Weight> reordered(order_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) reordered[i] = inner[order_[i]];
+    Parents label;
+    multilevel_.run_contracted(graph, reordered, seed, work_.team, label, control);
+    std::vector<Node> out(label.size());
+    for (std::size_t i = 0; i < label.size(); ++i) out[order_[i]] = label[i];
+    return out;
+}
+
 // Compresses the tree at hand and keeps it if its entropy is the lowest so far. Returns its entropy.
 double Search::compete(const GraphView& graph, int height, const Control& control) {
     work_.compressor.run(work_.tree, height, work_.keep, control);

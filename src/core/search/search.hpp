@@ -28,6 +28,9 @@ public:
     // From given levels: labels of the nodes, then of the clusters of every level below the root.
     void improve(const GraphView& graph, const Start& start, std::uint64_t seed, Levels& out, Control& control);
 
+    // One level of clusters of a contracted graph. `inner` is the weight inside each node, which counts as edges of its cluster.
+    std::vector<Node> contracted(const GraphView& graph, const Weight* inner, std::uint64_t seed, Control& control);
+
 private:
     GraphView relabelled(const GraphView& graph, int height, std::uint64_t seed, Control& control);
     void start(const GraphView& graph, int height, std::uint64_t seed, Control& control);

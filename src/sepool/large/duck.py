@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sepool.extras import needs
-from sepool.large.engine import Columns, Engine
+from sepool.large.engine import Columns, Engine, to_numpy
 
 _LEAST_MEMORY = 256_000_000  # below it DuckDB fails on small tables
+_ROWS = 1_000_000  # of a part of a stream
 
 
 class DuckEngine(Engine):
@@ -37,11 +38,14 @@ class DuckEngine(Engine):
         try:
             return self._connection.execute(sql)
         except self._errors as error:
-            text = str(error).splitlines()[0]
-            raise OSError(
-                f"DuckDB ran out of memory or of disk in {self.spill}: {text}; raise memory, or "
-                "choose a folder on a larger disk"
-            ) from error
+            raise self._exhausted(error) from error
+
+    def _exhausted(self, error: Exception) -> OSError:
+        text = str(error).splitlines()[0]
+        return OSError(
+            f"DuckDB ran out of memory or of disk in {self.spill}: {text}; raise memory, or choose "
+            "a folder on a larger disk"
+        )
 
     def view(self, name: str, files: Sequence[str]) -> list[tuple[str, str]]:
         """Make files a view and return the names and types of its columns."""
@@ -64,6 +68,13 @@ class DuckEngine(Engine):
         """Return the columns of a query."""
         columns: Columns = self._execute(sql).fetchnumpy()
         return columns
+
+    def stream(self, sql: str) -> Iterator[Columns]:
+        """Yield the rows of a query in parts."""
+        try:
+            yield from map(to_numpy, self._connection.sql(sql).to_arrow_reader(_ROWS))
+        except self._errors as error:
+            raise self._exhausted(error) from error
 
     def write(self, sql: str, path: str) -> None:
         """Write the rows of a query as one Parquet file."""

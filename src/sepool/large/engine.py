@@ -42,6 +42,10 @@ class Engine(ABC):
         """Return the columns of a query."""
 
     @abstractmethod
+    def stream(self, sql: str) -> Iterator[Columns]:
+        """Yield the rows of a query in parts."""
+
+    @abstractmethod
     def write(self, sql: str, path: str) -> None:
         """Write the rows of a query as Parquet, a file or a folder."""
 
@@ -74,10 +78,6 @@ class Engine(ABC):
     def hold(self, table: str, sql: str) -> None:
         """Store a table that the same step drops."""
         self.store(table, sql)
-
-    def apart(self, sql: str) -> str:
-        """Return a query as an operand of FROM that is not merged with the query around it."""
-        return f"({sql})"
 
     def put(self, table: str, columns: Columns) -> None:
         """Store arrays as a table."""
@@ -139,5 +139,6 @@ def size_of(folder: Path) -> int:
 
 
 def to_numpy(table: Any) -> Columns:
-    """Return the columns of an Arrow table."""
-    return {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
+    """Return the columns of an Arrow table or batch."""
+    columns = zip(table.schema.names, table.columns, strict=True)
+    return {name: np.asarray(column.to_numpy(zero_copy_only=False)) for name, column in columns}

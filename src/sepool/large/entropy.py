@@ -26,10 +26,11 @@ def _level(
 ) -> float:
     """Return the terms of the tree nodes of one level."""
     boundary = "SUM(n.degree)"
-    inner = (
-        f"SELECT a.{name} AS t, SUM(e.w) AS w FROM {edges} AS e JOIN {labels} AS a ON a.id = e.u "
-        f"JOIN {labels} AS b ON b.id = e.v WHERE a.{name} = b.{name} GROUP BY a.{name}"
+    pairs = (  # an equality in WHERE would join all pairs of nodes of a cluster
+        f"SELECT a.{name} AS t, CASE WHEN a.{name} = b.{name} THEN e.w ELSE 0 END AS w "
+        f"FROM {edges} AS e JOIN {labels} AS a ON a.id = e.u JOIN {labels} AS b ON b.id = e.v"
     )
+    inner = f"SELECT t, SUM(w) AS w FROM ({pairs}) AS j GROUP BY t"
     parent = "MIN(n.id)" if above is None else f"MIN(n.{above})"
     nodes = (
         f"SELECT n.{name} AS t, {parent} AS p, SUM(n.volume) AS volume, {boundary} AS g "

@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sepool.large import native, statements
+from sepool.large.batches import refine
+from sepool.large.contracted import read_contracted
 from sepool.large.engine import Engine
 from sepool.large.options import Options
-from sepool.large.rounds import move_late, store_items
+from sepool.large.rounds import store_items
 from sepool.large.state import Figures, State
 
 _BASE = "id, volume, degree"
+# As an equality the condition would join all pairs of nodes of a cluster.
+_SAME = "CASE WHEN a.cluster = b.cluster THEN 1 ELSE 0 END = 1"
 
 
 def store_tree(state: State, options: Options, volume: int, contractions: int) -> int:
     """Store ``tree(id, volume, degree, level_1, ...)``, return its height.
 
     A graph that fits is searched as a whole. Otherwise the flat clusters of the contracted graph
-    are corrected by moves of nodes; levels above them come from the graph of clusters, levels
+    are refined batch by batch; levels above them come from the graph of clusters, levels
     inside from a search in every cluster, and the split with the lowest entropy is taken.
     """
     if not contractions:
@@ -28,7 +32,7 @@ def store_tree(state: State, options: Options, volume: int, contractions: int) -
         return int(state.run("search", ("tree",), work)["height"])
     work = partial(_search_flat, state.engine, options, contractions)
     height = int(state.run("search", ("items", "flat_0"), work)["height"])
-    flat = move_late(state, volume) if height > 1 else "flat_0"
+    flat = refine(state, options) if height > 1 else "flat_0"
     if height <= 2:
         level = "" if height == 1 else ", cluster AS level_1"
         sql = f"SELECT {_BASE}{level} FROM {flat}"
@@ -44,37 +48,36 @@ def _store(engine: Engine, sql: str) -> Figures:
 
 
 def _search_whole(engine: Engine, options: Options) -> Figures:
-    whole = native.load(engine, "edges_0", "labels_0_0")
-    tree = native.tree_of(whole.graph, options.height, options.threads)
+    graph, ids = native.load(engine, "edges_0", "labels_0_0")
+    tree = native.tree_of(graph, options.height, options.threads)
     levels = native.levels_of(tree)
     columns = {f"level_{k}": labels for k, labels in enumerate(levels, 1)}
-    engine.put("searched", {"id": whole.ids, **columns})
+    engine.put("searched", {"id": ids, **columns})
     names = "".join(f", s.{name} AS {name}" for name in columns)
     engine.store(
         "tree",
         f"SELECT n.id AS id, n.volume AS volume, n.degree AS degree{names} "
         "FROM labels_0_0 AS n JOIN searched AS s ON s.id = n.id",
     )
-    return {"height": tree.height, "items": len(whole.ids), "edges": whole.graph.num_edges}
+    return {"height": tree.height, "items": len(ids), "edges": graph.num_edges}
 
 
 def _search_flat(engine: Engine, options: Options, contractions: int) -> Figures:
     """Store the flat clusters of the contracted graph, as labels of all nodes."""
     store_items(engine, contractions)
-    last = native.load(engine, f"edges_{contractions}", f"labels_{contractions}_0")
+    tables = f"edges_{contractions}", f"labels_{contractions}_0"
     height = options.height
     if height is None:
-        height = native.tree_of(last.graph, None, options.threads).height
-    labels = np.zeros(len(last.ids), np.int64)
-    if height > 1:
-        (labels,) = native.levels_of(native.tree_of(last.graph, 2, options.threads))
-    engine.put("searched", {"id": last.ids, "cluster": labels})
+        height = native.tree_of(native.load(engine, *tables)[0], None, options.threads).height
+    last, ids = read_contracted(engine, *tables)
+    labels = last.clusters(options.threads) if height > 1 else np.zeros(len(ids), np.int64)
+    engine.put("searched", {"id": ids, "cluster": labels})
     engine.store(
         "flat_0",
         "SELECT n.id AS id, n.volume AS volume, n.degree AS degree, s.cluster AS cluster "
         "FROM labels_0_0 AS n JOIN items AS i ON i.id = n.id JOIN searched AS s ON s.id = i.item",
     )
-    return {"height": height, "items": len(last.ids), "edges": last.graph.num_edges}
+    return {"height": height, "items": len(ids), "edges": len(last.ends[0])}
 
 
 def _split(state: State, options: Options, flat: str, height: int, volume: int) -> str:
@@ -106,16 +109,16 @@ def _above(engine: Engine, options: Options, flat: str, most: int) -> Figures:
     engine.store("above_edges", statements.contracted_edges("edges_0", flat))
     sizes = f"SELECT cluster AS id, volume FROM ({statements.volumes(flat)}) AS s"
     engine.store("above_labels", statements.singletons(f"({sizes})", "above_edges"))
-    graph = native.load(engine, "above_edges", "above_labels")
-    columns, figures = {"id": graph.ids}, Figures(items=len(graph.ids))
+    graph, ids = native.load(engine, "above_edges", "above_labels")
+    columns, figures = {"id": ids}, Figures(items=len(ids))
     for a in range(most + 1):
-        tree = native.tree_of(graph.graph, a + 1, options.threads)
+        tree = native.tree_of(graph, a + 1, options.threads)
         figures[f"entropy_{a}"] = tree.entropy
         for level, labels in enumerate(native.levels_of(tree), 1):
             columns[f"a{a}_{level}"] = labels
     engine.put("above", columns)
     engine.drop("above_edges", "above_labels")
-    return {**figures, "edges": graph.graph.num_edges}
+    return {**figures, "edges": graph.num_edges}
 
 
 def _units(engine: Engine, max_edges: int, flat: str) -> Figures:
@@ -126,8 +129,7 @@ def _units(engine: Engine, max_edges: int, flat: str) -> Figures:
     engine.store(
         "sizes",
         f"SELECT a.cluster AS cluster, COUNT(*) AS n FROM edges_0 AS e JOIN {flat} AS a "
-        f"ON a.id = e.u JOIN {flat} AS b ON b.id = e.v WHERE a.cluster = b.cluster "
-        "GROUP BY a.cluster",
+        f"ON a.id = e.u JOIN {flat} AS b ON b.id = e.v WHERE {_SAME} GROUP BY a.cluster",
     )
     engine.store(
         "units",
@@ -139,7 +141,7 @@ def _units(engine: Engine, max_edges: int, flat: str) -> Figures:
     ends = (
         "SELECT a.cluster AS cluster, LEAST(a.unit, b.unit) AS u, GREATEST(a.unit, b.unit) AS v, "
         "e.w AS w FROM edges_0 AS e JOIN units AS a ON a.id = e.u JOIN units AS b ON b.id = e.v "
-        "WHERE a.cluster = b.cluster AND a.unit <> b.unit"
+        f"WHERE {_SAME} AND a.unit <> b.unit"
     )
     engine.store(
         "inside_edges",

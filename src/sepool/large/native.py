@@ -17,22 +17,17 @@ from sepool.tree import CodingTree
 IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Contracted:
-    """A contracted graph in memory and the ids of its nodes."""
+def load(engine: Engine, edges: str, labels: str) -> tuple[Graph, IntArray]:
+    """Return the graph of two tables and the ids of its nodes, which are tree nodes.
 
-    graph: Graph
-    ids: IntArray
-
-
-def load(engine: Engine, edges: str, labels: str) -> Contracted:
-    """Return the graph of two tables; loops stand for the weight inside its nodes."""
+    Loops stand for the weight inside the nodes.
+    """
     nodes = engine.arrays(f"SELECT id, volume, degree FROM {labels} ORDER BY id")
-    ends = engine.arrays(f"SELECT u, v, w FROM {edges} ORDER BY u, v")
+    ends = engine.arrays(f"SELECT u, v, w FROM {edges}")
     ids = nodes["id"]
     u, v = np.searchsorted(ids, ends["u"]), np.searchsorted(ids, ends["v"])
     rows = with_loops(u, v, ends["w"], nodes["volume"] - nodes["degree"])
-    return Contracted(as_graph(edges=rows, num_nodes=len(ids), self_loops=True), ids)
+    return as_graph(edges=rows, num_nodes=len(ids), self_loops=True), ids
 
 
 def with_loops(u: IntArray, v: IntArray, w: IntArray, loops: IntArray) -> IntArray:

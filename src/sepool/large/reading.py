@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sepool.graph.columns import choose_columns
 from sepool.large import statements
 from sepool.large.engine import Engine
-from sepool.large.log2 import double
 from sepool.large.options import Options
+from sepool.large.statements import double
 
 ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _WHOLE = re.compile(r"u?(big|huge|small|tiny)?int(eger)?|decimal\(\d+,\s*0\)|long|short")

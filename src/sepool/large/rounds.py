@@ -1,4 +1,4 @@
-"""Rounds of moves and contractions until the graph fits into memory, and moves afterwards."""
+"""Rounds of moves and contractions until the graph fits into memory."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from functools import partial
 
 from sepool.large import statements
 from sepool.large.engine import Engine
-from sepool.large.log2 import log2
 from sepool.large.options import BYTES_PER_EDGE, Options
 from sepool.large.state import State
 
-ROUNDS, PARTS = 8, 2  # rounds of moves before a contraction; a share of the nodes moves in each
-GROWTH = 10  # volume of a cluster before its contraction, in mean volumes of its items
+ROUNDS, PARTS = 4, 2  # rounds of moves before a contraction; a share of the nodes moves in each
+GROWTH = 40  # volume of a cluster before its contraction, in mean volumes of its items
 _STALLED, _SETTLED = 0.95, 0.01
-LATE_ROUNDS, LATE_PARTS = 16, 4
-_LEAST_FALL = 1e-4  # of the cost, over one turn of all nodes
 
 
 def coarsen(state: State, options: Options, counts: dict[str, int]) -> int:
@@ -27,7 +24,7 @@ def coarsen(state: State, options: Options, counts: dict[str, int]) -> int:
     edges, items = counts["edges"], counts["items"]
     while edges > options.max_edges:
         limit = growth * total // max(items, 1)
-        last = _grow(state, level, items, options.max_edges, (spread * total, limit))
+        last = _grow(state, level, items, edges, (spread * total, limit))
         name = f"level {level + 1}, contraction"
         tables = (f"map_{level}", f"edges_{level + 1}", f"labels_{level + 1}_0")
         figures = state.run(name, tables, partial(_contract, state.engine, level, last))
@@ -44,38 +41,31 @@ def coarsen(state: State, options: Options, counts: dict[str, int]) -> int:
     return level
 
 
-def _grow(state: State, level: int, items: int, target: int, sizes: tuple[int, int]) -> int:
-    """Move nodes between clusters, from single ones, until they settle or the graph would fit."""
+def _grow(state: State, level: int, items: int, edges: int, sizes: tuple[int, int]) -> int:
+    """Move nodes between clusters, from single ones, until they settle."""
     for number in range(ROUNDS):
         before, after = f"labels_{level}_{number}", f"labels_{level}_{number + 1}"
-        work = partial(_move, state.engine, f"edges_{level}", before, after, number, sizes)
+        work = partial(_move, state.engine, level, number, sizes, {"items": items, "edges": edges})
         figures = state.run(f"level {level + 1}, moves {number + 1}", (after,), work)
         if number:
             state.engine.drop(before)
-        if figures["changed"] < _SETTLED * items or figures["edges"] <= target:
+        if figures["changed"] < _SETTLED * items:
             return number + 1
     return ROUNDS
 
 
 def _move(
-    engine: Engine, edges: str, before: str, after: str, number: int, sizes: tuple[int, int]
+    engine: Engine, level: int, number: int, sizes: tuple[int, int], counts: dict[str, int]
 ) -> dict[str, int]:
+    edges, before, after = (f"edges_{level}", *(f"labels_{level}_{number + k}" for k in (0, 1)))
     engine.hold("links", statements.links(edges, before, number, PARTS))
     engine.hold("sizes", statements.volumes(before))
     engine.hold("gains", statements.growth_gains("links", before, "sizes", *sizes))
-    figures = _apply(engine, before, after)
-    between = statements.contracted_edges(edges, after)
-    figures["edges"] = engine.number(f"SELECT COUNT(*) FROM ({between}) AS b")
-    engine.drop("links", "sizes", "gains", "choices")
-    return figures
-
-
-def _apply(engine: Engine, before: str, after: str) -> dict[str, int]:
-    """Store the labels after the best moves of the table ``gains``."""
     engine.hold("choices", statements.choices("gains"))
     engine.store(after, statements.moved(before, "choices"))
     changed = engine.number("SELECT COUNT(*) FROM choices")
-    return {"items": engine.number(f"SELECT COUNT(*) FROM {after}"), "changed": changed}
+    engine.drop("links", "sizes", "gains", "choices")
+    return {**counts, "changed": changed}
 
 
 def _contract(engine: Engine, level: int, last: int) -> dict[str, int]:
@@ -95,40 +85,3 @@ def store_items(engine: Engine, level: int) -> None:
     joins = " ".join(f"JOIN map_{k} AS m{k} ON m{k}.id = m{k - 1}.cluster" for k in range(1, level))
     query = f"SELECT m0.id AS id, m{level - 1}.cluster AS item FROM map_0 AS m0 {joins}"
     engine.store("items", query)
-
-
-def move_late(state: State, total: int) -> str:
-    """Move nodes between the clusters of ``flat_0`` while the entropy falls; return the labels.
-
-    Rounds that raise it are discarded: all nodes of a round decide at once.
-    """
-    table, log = "flat_0", log2(float(total))
-    costs: list[int] = []
-    for number in range(LATE_ROUNDS):
-        after = f"flat_{number + 1}"
-        work = partial(_move_late, state.engine, table, after, number, log)
-        figures = state.run(f"late moves {number + 1}", (after,), work)
-        costs.append(figures["before"])
-        if figures["after"] < figures["before"]:
-            state.engine.drop(table)
-            table = after
-        best = min(figures["before"], figures["after"])
-        if number >= LATE_PARTS and costs[-LATE_PARTS] - best < _LEAST_FALL * best:
-            break
-    return table
-
-
-def _move_late(engine: Engine, before: str, after: str, number: int, log: float) -> dict[str, int]:
-    engine.hold("links", statements.links("edges_0", before, number, LATE_PARTS))
-    engine.hold("sizes", statements.clusters("edges_0", before, engine.apart))
-    engine.hold("gains", statements.entropy_gains("links", before, "sizes", log, engine.apart))
-    figures = _apply(engine, before, after)
-    figures["edges"] = engine.number("SELECT COUNT(*) FROM edges_0")
-    figures["before"] = engine.number(statements.cost("sizes", log))
-    engine.hold("sizes", statements.clusters("edges_0", after, engine.apart))
-    figures["after"] = engine.number(statements.cost("sizes", log))
-    if figures["after"] >= figures["before"]:
-        engine.drop(after)
-        figures["changed"] = 0
-    engine.drop("links", "sizes", "gains", "choices")
-    return figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -21,7 +21,6 @@ class SparkEngine(Engine):
 
     def __init__(self, folder: Path, memory: int, threads: int, master: str | None) -> None:
         super().__init__(folder.resolve())
-        self._stages = 0
         self._held: dict[str, Any] = {}  # data frames that are computed once
         with needs("spark", "engine='spark'"):
             from pyspark.sql import SparkSession
@@ -66,6 +65,10 @@ class SparkEngine(Engine):
         """Return the columns of a query."""
         return to_numpy(self._session.sql(_spark(sql)).toArrow())
 
+    def stream(self, sql: str) -> Iterator[Columns]:
+        """Yield the rows of a query in parts."""
+        yield from map(to_numpy, self._session.sql(_spark(sql)).toArrow().to_batches())
+
     def write(self, sql: str, path: str) -> None:
         """Write the rows of a query as a folder of Parquet files."""
         self._session.sql(_spark(sql)).write.mode("overwrite").parquet(path)
@@ -90,16 +93,9 @@ class SparkEngine(Engine):
         self._held[table] = self._session.sql(_spark(sql)).persist()
         self._held[table].createOrReplaceTempView(table)
 
-    def apart(self, sql: str) -> str:
-        """Return a view: one expression of all steps exceeds the 64 KB that Java compiles."""
-        self._stages += 1
-        self.hold(f"stage_{self._stages}", sql)
-        return f"stage_{self._stages}"
-
     def drop(self, *tables: str) -> None:
-        """Remove tables that no later step reads, and all views of steps."""
-        stages = [name for name in self._held if name.startswith("stage_")]
-        for table in (*tables, *stages):
+        """Remove tables that no later step reads."""
+        for table in tables:
             if table in self._held:
                 self._held.pop(table).unpersist()
         super().drop(*tables)

@@ -7,17 +7,23 @@ sums do not depend on their order.
 
 from __future__ import annotations
 
-from sepool.large.log2 import Apart, double, with_log2
-
 PRIME = 1_000_003
-COST_UNIT = 65536.0  # costs are whole multiples of 1 / 65536, so that their sum is exact
-_LEAST_GAIN = 0.01  # weight times bits; smaller gains are rounding
+
+
+def double(value: float) -> str:
+    """Return a literal that is a double on every engine; without exponent Spark reads a decimal."""
+    return f"{value:.17e}"
+
+
+def hashed(column: str, number: int) -> str:
+    """Return a hash of an id and a number, below `PRIME`."""
+    base = f"((({column} % {PRIME}) + {PRIME}) * 7919 + {number * 104729 % PRIME}) % {PRIME}"
+    return f"(({base}) * (({base}) + 31)) % {PRIME}"
 
 
 def turn(column: str, number: int, parts: int) -> str:
     """Return the condition for the nodes whose turn it is: a share by a hash of number and id."""
-    base = f"((({column} % {PRIME}) + {PRIME}) * 7919 + {number * 104729 % PRIME}) % {PRIME}"
-    return f"(({base}) * (({base}) + 31)) % {PRIME} % {parts} = {number % parts}"
+    return f"{hashed(column, number)} % {parts} = {number % parts}"
 
 
 def links(edges: str, labels: str, number: int, parts: int) -> str:
@@ -35,31 +41,6 @@ def links(edges: str, labels: str, number: int, parts: int) -> str:
 def volumes(labels: str) -> str:
     """Return the volume of every cluster."""
     return f"SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume FROM {labels} GROUP BY cluster"
-
-
-def clusters(edges: str, labels: str, apart: Apart) -> str:
-    """Return the volume, boundary and logarithm of the volume of every cluster."""
-    inner = (
-        f"SELECT a.cluster AS cluster, CAST(SUM(e.w) AS BIGINT) AS w FROM {edges} AS e "
-        f"JOIN {labels} AS a ON a.id = e.u JOIN {labels} AS b ON b.id = e.v "
-        "WHERE a.cluster = b.cluster GROUP BY a.cluster"
-    )
-    total = (
-        "SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume, "
-        f"CAST(SUM(degree) AS BIGINT) AS degree FROM {labels} GROUP BY cluster"
-    )
-    query = (
-        "SELECT t.cluster AS cluster, t.volume AS volume, "
-        f"t.degree - 2 * COALESCE(i.w, 0) AS boundary FROM ({total}) AS t "
-        f"LEFT JOIN ({inner}) AS i ON i.cluster = t.cluster"
-    )
-    return with_log2(query, ("cluster", "volume", "boundary"), {"log_volume": "volume"}, apart)
-
-
-def cost(clusters: str, total_log: float) -> str:
-    """Return the sum over clusters of boundary times log(V / volume), in units of `COST_UNIT`."""
-    term = f"CAST(boundary AS DOUBLE) * ({double(total_log)} - log_volume) * {double(COST_UNIT)}"
-    return f"SELECT CAST(SUM(CAST(FLOOR({term}) AS BIGINT)) AS BIGINT) AS cost FROM {clusters}"
 
 
 def joined(links: str, labels: str, clusters: str, extra: tuple[str, ...] = ()) -> str:
@@ -91,27 +72,6 @@ def growth_gains(links: str, labels: str, clusters: str, total: int, limit: int)
     return f"SELECT id, cluster, gain FROM ({query}) AS g WHERE gain > {double(0.0)}"
 
 
-def entropy_gains(links: str, labels: str, clusters: str, total_log: float, apart: Apart) -> str:
-    """Return the gains of moves that lower the entropy of height 2, in weight times bits."""
-    extra = ("boundary", "log_volume")
-    columns = ("id", "cluster", "c", "own", "degree", "boundary_a", "boundary_b")
-    query = with_log2(
-        joined(links, labels, clusters, extra),
-        (*columns, "log_volume_a", "log_volume_b"),
-        {"log_rest": "volume_a - volume", "log_sum": "volume_b + volume"},
-        apart,
-    )
-    log = double(total_log)
-    gain = (
-        f"(CAST(boundary_a AS DOUBLE) * ({log} - log_volume_a) "
-        f"+ CAST(boundary_b AS DOUBLE) * ({log} - log_volume_b)) "
-        f"- (CAST(boundary_a - degree + 2 * own AS DOUBLE) * ({log} - log_rest) "
-        f"+ CAST(boundary_b + degree - 2 * c AS DOUBLE) * ({log} - log_sum))"
-    )
-    query = f"SELECT id, cluster, {gain} AS gain FROM ({query}) AS l"
-    return f"SELECT id, cluster, gain FROM ({query}) AS g WHERE gain > {double(_LEAST_GAIN)}"
-
-
 def choices(gains: str) -> str:
     """Return the cluster of the best gain of every node; of equal gains the smallest id."""
     return (
@@ -121,11 +81,12 @@ def choices(gains: str) -> str:
     )
 
 
-def moved(labels: str, choices: str) -> str:
-    """Return the labels after all moves."""
+def moved(labels: str, choices: str, extra: tuple[str, ...] = ()) -> str:
+    """Return the labels after all moves, with further columns."""
+    more = "".join(f", n.{name} AS {name}" for name in extra)
     return (
         "SELECT n.id AS id, n.volume AS volume, n.degree AS degree, "
-        f"COALESCE(m.cluster, n.cluster) AS cluster FROM {labels} AS n "
+        f"COALESCE(m.cluster, n.cluster) AS cluster{more} FROM {labels} AS n "
         f"LEFT JOIN {choices} AS m ON m.id = n.id"
     )
 
@@ -152,3 +113,72 @@ def degrees(edges: str) -> str:
     """Return the weight of the edges at every node that has any."""
     ends = f"SELECT u AS id, w FROM {edges} UNION ALL SELECT v AS id, w FROM {edges}"
     return f"SELECT id, CAST(SUM(w) AS BIGINT) AS w FROM ({ends}) AS s GROUP BY id"
+
+
+def joined_edges(edges: str, labels: str) -> str:
+    """Return the edges with the clusters ``a`` and ``b`` of their ends."""
+    return (
+        f"SELECT e.u AS u, e.v AS v, e.w AS w, a.cluster AS a, b.cluster AS b FROM {edges} AS e "
+        f"JOIN {labels} AS a ON a.id = e.u JOIN {labels} AS b ON b.id = e.v"
+    )
+
+
+def cluster_sizes(joined: str, labels: str) -> str:
+    """Return nodes, volume, weight inside and number of edges at every cluster, sorted."""
+    ends = (
+        "SELECT a AS cluster, COUNT(*) AS n, SUM(CASE WHEN a = b THEN w ELSE 0 END) AS w "
+        f"FROM {joined} GROUP BY a UNION ALL "
+        f"SELECT b AS cluster, COUNT(*) AS n, 0 AS w FROM {joined} WHERE a <> b GROUP BY b"
+    )
+    return (
+        "SELECT n.cluster AS cluster, n.nodes AS nodes, n.volume AS volume, "
+        "CAST(COALESCE(e.w, 0) AS BIGINT) AS inner, CAST(COALESCE(e.n, 0) AS BIGINT) AS ends FROM "
+        "(SELECT cluster, COUNT(*) AS nodes, CAST(SUM(volume) AS BIGINT) AS volume "
+        f"FROM {labels} GROUP BY cluster) AS n LEFT JOIN "
+        f"(SELECT cluster, SUM(n) AS n, SUM(w) AS w FROM ({ends}) AS s GROUP BY cluster) AS e "
+        "ON e.cluster = n.cluster ORDER BY cluster"
+    )
+
+
+def _batch(node: str, plan: str) -> str:
+    """Return the batch of a node of a cluster, which several batches may share."""
+    spread = hashed(node, 0)
+    return (
+        f"CAST(CASE WHEN {plan}.pieces = 1 THEN {plan}.batch "
+        f"ELSE {plan}.batch + {spread} % {plan}.pieces END AS INTEGER)"
+    )
+
+
+def batch_labels(labels: str, plan: str) -> str:
+    """Return the labels with the batch of every node."""
+    return (
+        "SELECT n.id AS id, n.volume AS volume, n.degree AS degree, n.cluster AS cluster, "
+        f"{_batch('n.id', 'p')} AS batch FROM {labels} AS n JOIN {plan} AS p "
+        "ON p.cluster = n.cluster"
+    )
+
+
+def batch_edges(joined: str, plan: str) -> str:
+    """Return the edges with the batches ``a`` and ``b`` of their ends."""
+    return (
+        f"SELECT j.u AS u, j.v AS v, j.w AS w, {_batch('j.u', 'p')} AS a, "
+        f"{_batch('j.v', 'q')} AS b FROM {joined} AS j JOIN {plan} AS p ON p.cluster = j.a "
+        f"JOIN {plan} AS q ON q.cluster = j.b"
+    )
+
+
+def inside(batch: int) -> str:
+    """Return the edges inside a batch, of the table ``ends``."""
+    return f"SELECT u, v, w FROM ends WHERE a = {batch} AND b = {batch}"
+
+
+def across(labels: str, batch: int) -> str:
+    """Return the weight between every node of a batch and every cluster of other nodes."""
+    sides = " UNION ALL ".join(
+        f"SELECT e.{one} AS id, n.cluster AS cluster, e.w AS w FROM ends AS e JOIN {labels} AS n "
+        f"ON n.id = e.{other} WHERE e.{here} = {batch} AND e.{there} <> {batch}"
+        for one, other, here, there in (("u", "v", "a", "b"), ("v", "u", "b", "a"))
+    )
+    return (
+        f"SELECT id, cluster, CAST(SUM(w) AS BIGINT) AS w FROM ({sides}) AS s GROUP BY id, cluster"
+    )
