@@ -58,7 +58,8 @@ def _move(
     engine: Engine, level: int, number: int, sizes: tuple[int, int], counts: dict[str, int]
 ) -> dict[str, int]:
     edges, before, after = (f"edges_{level}", *(f"labels_{level}_{number + k}" for k in (0, 1)))
-    engine.hold("links", statements.links(edges, before, number, PARTS))
+    chance = level * ROUNDS + number  # other nodes than on the level before have their turn
+    engine.hold("links", statements.links(edges, before, chance, PARTS))
     engine.hold("sizes", statements.volumes(before))
     engine.hold("gains", statements.growth_gains("links", before, "sizes", *sizes))
     engine.hold("choices", statements.choices("gains"))
