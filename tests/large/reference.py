@@ -49,29 +49,17 @@ class Tables:
         np.add.at(volume, self.cluster, self.volume)
         return volume
 
-    def candidates(self, number, parts):
-        i, b, c = self.links(number, parts)
-        own = np.zeros(len(self.cluster), np.int64)
-        at_home = self.cluster[i] == b
-        own[i[at_home]] = c[at_home]
-        away = ~at_home
-        i, b, c = i[away], b[away], c[away]
-        return i, b, c, own[i]
-
-    def move(self, i, b, gain):
-        good = gain > 0
-        i, b, gain = i[good], b[good], gain[good]
-        order = np.lexsort((b, -gain, i))
-        i, b = i[order], b[order]
-        first = np.diff(i, prepend=-1) != 0
-        cluster = self.cluster.copy()
-        cluster[i[first]] = b[first]
-        return cluster
-
     def grown(self, number, total, limit):
-        i, b, c, own = self.candidates(number, rounds.PARTS)
-        volume = self.sizes()
-        rest = volume[b] - volume[self.cluster[i]] + self.volume[i]
-        gain = (c - own).astype(float) * float(total) - self.volume[i].astype(float) * rest
-        fits = volume[b] + self.volume[i] <= limit
-        return self.move(i[fits], b[fits], gain[fits])
+        """The clusters after a round, from the scores of single moves."""
+        volume, cluster = self.sizes(), self.cluster.copy()
+        i, b, c = self.links(number, rounds.PARTS)
+        weight = {(int(x), int(y)): float(z) for x, y, z in zip(i, b, c, strict=True)}
+        for node in np.unique(i):
+            own, mine = int(self.cluster[node]), int(self.volume[node])
+            stay = weight.get((node, own), 0.0) * float(total)
+            best = stay - float(mine) * float(volume[own] - mine)
+            for other in b[i == node]:
+                score = weight[node, other] * float(total) - float(mine) * float(volume[other])
+                if other != own and volume[other] + mine <= limit and score > best:
+                    best, cluster[node] = score, other
+        return cluster

@@ -26,14 +26,13 @@ def check_rounds(engine, seed: int, num_rounds: int = 5) -> None:
     total, limit = int(tables.volume.sum()), int(tables.volume.sum()) // 6
     for number in range(num_rounds):
         before, after = f"labels_{number}", f"labels_{number + 1}"
-        engine.hold("links", statements.links("edges", before, number, rounds.PARTS))
         engine.hold("sizes", statements.volumes(before))
-        gains = statements.growth_gains("links", before, "sizes", total, limit)
+        links = statements.links("edges", before, number, rounds.PARTS)
+        scores = statements.scores(links, before, "sizes", total, limit)
         expected = tables.grown(number, total, limit)
-        engine.hold("gains", gains)
-        engine.hold("choices", statements.choices("gains"))
+        engine.hold("choices", statements.choices(scores, engine.best))
         engine.store(after, statements.moved(before, "choices"))
-        engine.drop("links", "sizes", "gains", "choices")
+        engine.drop("sizes", "choices")
         labels = engine.arrays(f"SELECT id, cluster FROM {after} ORDER BY id")
         assert labels["cluster"].tolist() == expected.tolist(), number
         tables.cluster = expected

@@ -22,7 +22,12 @@ class Engine(ABC):
 
     Subclasses differ in the session, in reading and writing, and in numbering rows; statements are
     the same.
+
+    Attributes:
+        best: aggregate of the ``rank`` of the row of the largest ``score``, then ``rank``.
     """
+
+    best: str
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -59,13 +59,13 @@ def _move(
 ) -> dict[str, int]:
     edges, before, after = (f"edges_{level}", *(f"labels_{level}_{number + k}" for k in (0, 1)))
     chance = level * ROUNDS + number  # other nodes than on the level before have their turn
-    engine.hold("links", statements.links(edges, before, chance, PARTS))
     engine.hold("sizes", statements.volumes(before))
-    engine.hold("gains", statements.growth_gains("links", before, "sizes", *sizes))
-    engine.hold("choices", statements.choices("gains"))
+    links = statements.links(edges, before, chance, PARTS)
+    scores = statements.scores(links, before, "sizes", *sizes)
+    engine.hold("choices", statements.choices(scores, engine.best))
     engine.store(after, statements.moved(before, "choices"))
     changed = engine.number("SELECT COUNT(*) FROM choices")
-    engine.drop("links", "sizes", "gains", "choices")
+    engine.drop("sizes", "choices")
     return {**counts, "changed": changed}
 
 

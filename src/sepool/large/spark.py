@@ -19,6 +19,8 @@ _PATIENCE = 5.0  # seconds for a cluster to answer
 class SparkEngine(Engine):
     """A Spark session; every table is written before it is read again, which cuts its lineage."""
 
+    best = "MAX(named_struct('score', score, 'rank', rank)).rank"
+
     def __init__(self, folder: Path, memory: int, threads: int, master: str | None) -> None:
         super().__init__(folder.resolve())
         self._held: dict[str, Any] = {}  # data frames that are computed once

@@ -8,6 +8,7 @@ sums do not depend on their order.
 from __future__ import annotations
 
 PRIME = 1_000_003
+OWN = 2**62  # the rank of a node's own cluster; ids are smaller
 
 
 def double(value: float) -> str:
@@ -27,14 +28,16 @@ def turn(column: str, number: int, parts: int) -> str:
 
 
 def links(edges: str, labels: str, number: int, parts: int) -> str:
-    """Return the weight between every node that may move and every cluster next to it."""
+    """Return the weight between every node that may move and its own and all adjacent clusters."""
     sides = " UNION ALL ".join(
         f"SELECT e.{one} AS id, e.w AS w, b.cluster AS cluster FROM {edges} AS e "
         f"JOIN {labels} AS b ON b.id = e.{other} WHERE {turn(f'e.{one}', number, parts)}"
         for one, other in (("u", "v"), ("v", "u"))
     )
+    own = f"SELECT id, 0 AS w, cluster FROM {labels} WHERE {turn('id', number, parts)}"
     return (
-        f"SELECT id, cluster, CAST(SUM(w) AS BIGINT) AS c FROM ({sides}) AS s GROUP BY id, cluster"
+        "SELECT id, cluster, CAST(SUM(w) AS BIGINT) AS c "
+        f"FROM ({sides} UNION ALL {own}) AS s GROUP BY id, cluster"
     )
 
 
@@ -43,42 +46,35 @@ def volumes(labels: str) -> str:
     return f"SELECT cluster, CAST(SUM(volume) AS BIGINT) AS volume FROM {labels} GROUP BY cluster"
 
 
-def joined(links: str, labels: str, clusters: str, extra: tuple[str, ...] = ()) -> str:
-    """Return the candidates: every link to another cluster with both clusters and the own link."""
-    more = "".join(f", a.{name} AS {name}_a, b.{name} AS {name}_b" for name in extra)
-    return (
-        "SELECT k.id AS id, k.cluster AS cluster, k.c AS c, COALESCE(o.c, 0) AS own, "
-        "n.volume AS volume, n.degree AS degree, a.volume AS volume_a, b.volume AS volume_b"
-        f"{more} FROM {links} AS k JOIN {labels} AS n ON n.id = k.id "
-        f"LEFT JOIN {links} AS o ON o.id = n.id AND o.cluster = n.cluster "
-        f"JOIN {clusters} AS a ON a.cluster = n.cluster "
-        f"JOIN {clusters} AS b ON b.cluster = k.cluster WHERE k.cluster <> n.cluster"
-    )
+def scores(links: str, labels: str, sizes: str, total: int, limit: int) -> str:
+    """Return the score of every node in its own and in all adjacent clusters up to a volume.
 
-
-def growth_gains(links: str, labels: str, clusters: str, total: int, limit: int) -> str:
-    """Return the gains of moves that grow clusters up to a volume.
-
-    The gain is weight minus the weight expected between the volumes, times the total volume.
+    The score is weight minus the weight expected between the volumes, times the total volume. Of
+    equal scores the larger ``rank`` wins: that of the own cluster, then of the smallest id.
     """
-    gain = (
-        f"CAST(c - own AS DOUBLE) * {double(float(total))} - "
-        "CAST(volume AS DOUBLE) * CAST(volume_b - volume_a + volume AS DOUBLE)"
+    own = "k.cluster = n.cluster"
+    rest = f"CASE WHEN {own} THEN b.volume - n.volume ELSE b.volume END"
+    score = (
+        f"CAST(k.c AS DOUBLE) * {double(float(total))} - "
+        f"CAST(n.volume AS DOUBLE) * CAST({rest} AS DOUBLE)"
     )
-    query = (
-        f"SELECT id, cluster, {gain} AS gain FROM ({joined(links, labels, clusters)}) AS j "
-        f"WHERE volume_b + volume <= {limit}"
-    )
-    return f"SELECT id, cluster, gain FROM ({query}) AS g WHERE gain > {double(0.0)}"
-
-
-def choices(gains: str) -> str:
-    """Return the cluster of the best gain of every node; of equal gains the smallest id."""
     return (
-        f"SELECT g.id AS id, MIN(g.cluster) AS cluster FROM {gains} AS g JOIN "
-        f"(SELECT id, MAX(gain) AS gain FROM {gains} GROUP BY id) AS m "
-        "ON m.id = g.id AND m.gain = g.gain GROUP BY g.id"
+        f"SELECT k.id AS id, {score} AS score, CASE WHEN {own} THEN {OWN} ELSE -k.cluster END "
+        f"AS rank FROM ({links}) AS k JOIN {labels} AS n ON n.id = k.id "
+        f"JOIN {sizes} AS b ON b.cluster = k.cluster "
+        f"WHERE {own} OR b.volume + n.volume <= {limit}"
     )
+
+
+def choices(scores: str, best: str) -> str:
+    """Return the cluster of the best score of every node that leaves its own.
+
+    Args:
+        scores: query of `scores`.
+        best: the aggregate of the rank of the largest score, by the engine.
+    """
+    query = f"SELECT id, {best} AS rank FROM ({scores}) AS g GROUP BY id"
+    return f"SELECT id, -rank AS cluster FROM ({query}) AS m WHERE rank <> {OWN}"
 
 
 def moved(labels: str, choices: str, extra: tuple[str, ...] = ()) -> str:
