@@ -58,7 +58,7 @@ def test_refine_entropy_falls_by_the_sum_of_the_batches(engine, tmp_path, seed):
     table = batches.refine(state, options(60 * 600))
     rows = engine.arrays(f"SELECT * FROM {table} ORDER BY id")
     assert rows["id"].tolist() == list(range(len(tables.cluster)))
-    assert state.steps["batches"]["batches"] > 2
+    assert state.steps["sweep 1, batches"]["batches"] > 2
     fall = sum(figures.get("fall", 0) for figures in state.steps.values())
     after = entropy(tables, rows["cluster"])
     assert entropy(tables, tables.cluster) - after == pytest.approx(fall, abs=1e-9)

@@ -16,35 +16,52 @@ from sepool.large.engine import Columns, Engine
 from sepool.large.options import Options
 from sepool.large.state import Figures, State
 
+SWEEPS = 3
+_LEAST_FALL = 0.002  # bits, for which a batch of a further sweep is worth the others
+
 
 def refine(state: State, options: Options) -> str:
-    """Search all batches of nodes, from the clusters of ``flat_0``; return the table of labels."""
-    engine, work = state.engine, partial(_plan, state.engine, options.max_edges)
-    count = state.run("batches", (*_tables(1), "ends"), work)["batches"]
-    engine.drop("flat_0")
-    for batch in range(count):
-        number = batch + 1
-        work = partial(_search, engine, options.threads, number, batch)
-        state.run(f"batch {batch + 1} of {count}", _tables(number + 1), work)
-        engine.drop(*_tables(number))
-    engine.drop("ends", f"clusters_{count + 1}")
-    return f"flat_{count + 1}"
+    """Search all batches of nodes, from the clusters of ``flat_0``; return the table of labels.
+
+    Further sweeps, over batches of the new clusters, end where the first batch gains little.
+    """
+    engine, number, first = state.engine, 0, 0.0
+    for sweep in range(1, SWEEPS + 1):
+        plan = partial(_plan, engine, options.max_edges, number)
+        figures = state.run(f"sweep {sweep}, batches", (*_tables(number + 1), "ends"), plan)
+        count = figures["batches"]
+        for batch in range(count):
+            engine.drop(*_tables(number))
+            number += 1
+            work = partial(_search, engine, options.threads, number, batch)
+            name = f"sweep {sweep}, batch {batch + 1} of {count}"
+            fall = state.run(name, _tables(number + 1), work)["fall"]
+            first = fall if batch == 0 else first
+            if sweep > 1 and first < _LEAST_FALL:
+                break
+        engine.drop("ends", *_tables(number))
+        number += 1
+        if count == 1 or (sweep > 1 and first < _LEAST_FALL):
+            break
+    engine.drop(f"clusters_{number}")
+    return f"flat_{number}"
 
 
 def _tables(number: int) -> tuple[str, str]:
     return f"flat_{number}", f"clusters_{number}"
 
 
-def _plan(engine: Engine, max_edges: int) -> Figures:
+def _plan(engine: Engine, max_edges: int, number: int) -> Figures:
     """Store the batches of nodes, those of the ends of edges, and the sizes of the clusters."""
-    engine.store("joined", statements.joined_edges("edges_0", "flat_0"))
-    sizes = engine.arrays(statements.cluster_sizes("joined", "flat_0"))
+    flat = f"flat_{number}"
+    engine.store("joined", statements.joined_edges("edges_0", flat))
+    sizes = engine.arrays(statements.cluster_sizes("joined", flat))
     columns = {name: sizes[name] for name in ("cluster", "volume", "inner")}
-    engine.put("clusters_1", columns)
+    engine.put(f"clusters_{number + 1}", columns)
     batch, pieces, count = plan_batches(sizes["ends"], sizes["nodes"], max_edges)
     engine.put("plan", {"cluster": sizes["cluster"], "batch": batch, "pieces": pieces})
     engine.store("ends", statements.batch_edges("joined", "plan"))
-    engine.store("flat_1", statements.batch_labels("flat_0", "plan"))
+    engine.store(f"flat_{number + 1}", statements.batch_labels(flat, "plan"))
     engine.drop("joined", "plan")
     return {"batches": count, "items": int(sizes["nodes"].sum()), "clusters": len(batch)}
 
