@@ -12,22 +12,28 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from generators import lfr, rmat
+from generators import lfr, planted_partition, rmat
 from graphs import IntArray
 from results import Recorder, Row, parser
 from scale import high_water
 
 BLOCK = 1_000_000  # edges
-MEMORY_SHARES = (0.75, 0.4)  # of what the search in memory takes
-BYTES_PER_EDGE = 60
-IN_MEMORY = 20_000_000  # edges; up to here the search in memory runs as well
+BYTES_PER_EDGE = 120
+SHARE = 0.4  # of the memory that the search in memory takes
+BUDGET = 2_000_000_000  # bytes, for graphs that are not searched in memory
+IN_MEMORY = 50_000_000  # edges; up to here the search in memory runs as well
+THREADS = 2
+HEIGHT = 2
 
 
 # ---------------------------------------------------------------------------------------------
@@ -52,6 +58,12 @@ def lfr_blocks(edges: int, mixing: float = 0.3) -> Iterator[tuple[IntArray, IntA
         yield pairs, community + block * nodes
 
 
+def planted_blocks(edges: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yields a planted partition in one block."""
+    graph = planted_partition(edges, seed=0)
+    yield graph.pairs, np.arange(graph.num_nodes) // 200
+
+
 def rmat_blocks(edges: int) -> Iterator[tuple[IntArray, None]]:
     """Yields R-MAT edges with the Graph500 probabilities; repeated pairs add up."""
     if edges <= BLOCK:
@@ -68,7 +80,17 @@ def rmat_blocks(edges: int) -> Iterator[tuple[IntArray, None]]:
         yield np.column_stack([u, v]), None
 
 
-FAMILIES = {"LFR, mixing 0.3": lfr_blocks, "R-MAT": rmat_blocks}
+FAMILIES: dict[str, tuple[str, Callable[[int], Iterator[tuple[IntArray, IntArray | None]]]]] = {
+    "lfr": ("LFR, mixing 0.3", lfr_blocks),
+    "planted": ("planted partition", planted_blocks),
+    "rmat": ("R-MAT", rmat_blocks),
+    "lfr6": ("LFR, mixing 0.6", partial(lfr_blocks, mixing=0.6)),
+}
+SIZES = {"10M": 10_000_000, "50M": 50_000_000, "200M": 200_000_000}
+PARTS = (
+    *("lfr-10M", "planted-10M", "rmat-10M", "lfr6-10M"),
+    *("lfr-50M", "rmat-50M", "lfr-200M", "rmat-200M"),
+)
 
 
 def generate(family: str, edges: int, path: Path) -> tuple[int, IntArray | None]:
@@ -76,7 +98,7 @@ def generate(family: str, edges: int, path: Path) -> tuple[int, IntArray | None]
     rows, communities = 0, []
     schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
     with pq.ParquetWriter(path, schema) as file:
-        for pairs, community in FAMILIES[family](edges):
+        for pairs, community in FAMILIES[family][1](edges):
             columns = [
                 pa.array(pairs[:, 0].astype(np.int64)),
                 pa.array(pairs[:, 1].astype(np.int64)),
@@ -93,88 +115,107 @@ def generate(family: str, edges: int, path: Path) -> tuple[int, IntArray | None]
 
 
 def search(task: Row) -> Row:
-    """Searches a tree of tables."""
-    import time
-
-    from sepool.large import coding_tree
-
-    reports = []
+    """Searches a tree of tables, or in memory."""
     start = time.perf_counter()
-    result = coding_tree(
-        task["path"],
-        height=task["height"],
-        memory=task["memory"],
-        output=task["output"],
-        progress=reports.append,
-    )
-    return {
-        "seconds": time.perf_counter() - start,
-        "entropy": result.entropy,
-        "counts": result.counts,
-        "rounds": result.rounds,
-        "peak_bytes": high_water(),
-        "spilled_bytes": max(report.spilled for report in reports),
-    }
+    if task["in_memory"]:
+        import sepool
+
+        tree = sepool.coding_tree(task["path"], HEIGHT, num_threads=THREADS)
+        answer: Row = {"entropy": tree.entropy}
+    else:
+        from sepool.large import coding_tree
+
+        reports: list[Any] = []
+
+        def progress(report: Any) -> None:
+            reports.append(report)
+            print(report, file=sys.stderr, flush=True)
+
+        result = coding_tree(
+            task["path"],
+            height=HEIGHT,
+            memory=task["memory"],
+            threads=THREADS,
+            output=task["output"],
+            progress=progress,
+        )
+        answer = {name: getattr(result, name) for name in ("entropy", "counts", "rounds")}
+        answer["spilled_bytes"] = max(report.spilled for report in reports)
+        answer["steps"] = {report.step: round(report.seconds, 2) for report in reports}
+    return {**answer, "seconds": time.perf_counter() - start, "peak_bytes": high_water()}
 
 
 def apart(task: Row) -> Row:
     """Runs a search in a fresh process."""
     command = [sys.executable, __file__, "--worker", json.dumps(task)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{task} failed:\n{done.stderr[-2000:]}")
+        raise SystemExit(f"{task} failed")
     answer: Row = json.loads(done.stdout.splitlines()[-1])
     return answer
 
 
-def nmi(output: Path, communities: IntArray, height: int) -> float:
-    """Normalised mutual information between the planted communities and the coarsest level."""
+def nmi(output: Path, communities: IntArray) -> float:
+    """Normalised mutual information between the planted communities and the labels."""
     from sklearn.metrics import normalized_mutual_info_score
 
     table = pq.read_table(output)
-    nodes, labels = table["node"].to_numpy(), table[f"level_{height - 1}"].to_numpy()
+    nodes, labels = table["node"].to_numpy(), table["level_1"].to_numpy()
     return float(normalized_mutual_info_score(communities[nodes], labels))
 
 
-def measure(family: str, edges: int, heights: tuple[int, ...], out: Recorder) -> None:
-    """Searches one graph with less and less memory."""
-    import sepool
+def streamed_entropy(path: Path, output: Path) -> float:
+    """The entropy at height 2 by NumPy, a block of edges at a time, for an independent figure."""
+    table = pq.read_table(output)
+    nodes = table["node"].to_numpy()
+    label = np.zeros(int(nodes.max()) + 1, np.int32)
+    label[nodes] = np.unique(table["level_1"].to_numpy(), return_inverse=True)[1]
+    degree = np.zeros(len(label), np.int32)
+    inside = np.zeros(int(label.max()) + 1, np.int64)
+    for batch in pq.ParquetFile(path).iter_batches(BLOCK):
+        u, v = (column.to_numpy() for column in batch.columns)
+        u, v = u[u != v], v[u != v]
+        for ends in (u, v):
+            ids, counts = np.unique(ends, return_counts=True)
+            degree[ids] += counts.astype(np.int32)
+        same = label[u] == label[v]
+        inside += np.bincount(label[u[same]], minlength=len(inside))
+    volume = np.bincount(label, degree, len(inside))
+    total, some = volume.sum(), volume > 0
+    cost = 2 * float(inside[some] @ np.log2(volume[some] / total)) / total
+    positive = degree[degree > 0].astype(np.float64)
+    return cost - float(positive @ np.log2(positive / total)) / total
 
-    with tempfile.TemporaryDirectory() as place:
+
+def measure(part: str, out: Recorder, edges: int | None = None) -> None:
+    """Searches one graph by tables and, where it fits, in memory."""
+    family, size = part.split("-")
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
         path, output = Path(place) / "edges.parquet", Path(place) / "labels.parquet"
-        rows, communities = generate(family, edges, path)
-        for height in heights:
-            whole = None
-            if rows <= IN_MEMORY:
-                whole = sepool.coding_tree(path, height).entropy
-            for share in MEMORY_SHARES:
-                memory = int(share * rows * BYTES_PER_EDGE)
-                task = {
-                    "path": str(path),
-                    "height": height,
-                    "memory": memory,
-                    "output": str(output),
-                }
-                row = {"graph": family, "edges": rows, "height": height, "memory": memory}
-                row |= apart(task)
-                row["in_memory"] = whole
-                row["nmi"] = None if communities is None else nmi(output, communities, height)
-                out.add(part="large", **row)
+        rows, communities = generate(family, edges or SIZES[size], path)
+        fits = rows <= 1.1 * IN_MEMORY
+        memory = int(SHARE * rows * BYTES_PER_EDGE) if fits else BUDGET
+        task = {"path": str(path), "memory": memory, "output": str(output), "in_memory": False}
+        row = {"graph": FAMILIES[family][0], "edges": rows, "memory": memory, **apart(task)}
+        row["streamed_entropy"] = streamed_entropy(path, output)
+        row["nmi"] = None if communities is None else nmi(output, communities)
+        if fits:
+            whole = apart({**task, "in_memory": True})
+            row["in_memory"] = {name: whole[name] for name in ("entropy", "seconds", "peak_bytes")}
+        out.add(part=part, **row)
 
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--edges", type=int, default=None, help="size of the graphs")
+    options.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = options.parse_args()
     if arguments.worker:
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
         print(json.dumps(search(json.loads(arguments.worker))))
         return
-    edges = arguments.edges or (50_000 if arguments.quick else 100_000_000)
-    out = Recorder(__file__, arguments.quick)
-    for family in FAMILIES:
-        measure(family, edges, (2,) if arguments.quick else (2, 3), out)
+    out = Recorder(__file__, arguments.quick, arguments.parts)
+    for part in arguments.parts:
+        measure(part, out, 50_000 if arguments.quick else None)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,9 @@ def _search(engine: Engine, threads: int, number: int, batch: int) -> Figures:
     )
     inside = read_ends(engine, statements.inside(batch), nodes["id"], nodes["id"])
     across = read_ends(engine, statements.across(flat, batch), nodes["id"], clusters["cluster"])
+    edges = len(inside[0]) + len(across[0])
     graph, before = group_rests(nodes, clusters, inside, across)
+    del inside, across
     labels = name_clusters(graph.clusters(threads), graph.volume, len(nodes["id"]))
     fall = (graph.cost(before) - graph.cost(labels)) * 2 / int(graph.volume.sum())
     if fall <= 0:
@@ -117,7 +119,6 @@ def _search(engine: Engine, threads: int, number: int, batch: int) -> Figures:
     engine.put("moved", {"id": nodes["id"][moved], "cluster": names[own[moved]]})
     engine.store(after, statements.moved(flat, "moved", ("batch",)))
     engine.drop("moved")
-    edges = len(inside[0]) + len(across[0])
     return {"items": len(own), "edges": edges, "fall": fall}
 
 

@@ -10,7 +10,7 @@ from sepool.arguments import checked_threads, one_of, whole_number
 from sepool.large.result import Report
 
 ENGINES = ("duckdb", "spark")
-BYTES_PER_EDGE = 60  # of the search in memory
+BYTES_PER_EDGE = 120  # of the search in memory, with the tables that it reads
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 Progress = Callable[[Report], None]

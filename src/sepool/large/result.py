@@ -27,7 +27,8 @@ class Report:
 
     def __str__(self) -> str:
         """Return the line for a terminal."""
-        text = f"{self.step}: {self.items:,} nodes, {self.edges:,} edges left"
+        text = f"{self.step}: {self.items:,} nodes"
+        text += f", {self.edges:,} edges left" if self.edges else ""
         text += f", {self.changed:,} moved" if self.changed else ""
         return f"{text}, {self.seconds:.1f} s, {self.spilled / 1e6:.1f} MB spilled"
 
