@@ -8,6 +8,7 @@ from collections.abc import Callable
 import page_communities
 import page_depth
 import page_epoch
+import page_large
 import page_minimisers
 import page_permutation
 import page_pyg
@@ -30,6 +31,7 @@ SECTIONS: dict[str, Callable[[list[Row]], Section]] = {
     "speed": page_speed.speed,
     "scale": page_speed.scale,
     "reading": page_reading.reading,
+    "large": page_large.large,
     "pyg": page_pyg.pyg,
     "epoch": page_epoch.epoch,
     "tree_conv": page_epoch.tree_conv,

@@ -21,6 +21,7 @@ SCRIPTS = (
     "speed",
     "scale",
     "reading",
+    "large",
     "pyg",
     "epoch",
     "tree_conv",

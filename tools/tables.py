@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import page_communities
 import page_depth
 import page_epoch
+import page_large
 import page_minimisers
 import page_quality
 import page_speed
@@ -216,6 +217,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "minimisers": lambda: bench("minimisers", page_minimisers.minimisers),
     "large-lfr": large_lfr,
     "large": lambda: bench("speed", page_speed.speed, "large"),
+    "beyond-memory": lambda: bench("large", page_large.large),
     "lockstep": lambda: bench("lockstep", page_epoch.lockstep, most=1),
     "targets": targets,
 }

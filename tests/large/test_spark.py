@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -15,7 +17,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 from tests.large.conftest import labels_of, planted
 from tests.large.test_rounds import check_rounds
 
-from sepool.large import coding_tree, rounds
+from sepool.large import batches, coding_tree, rounds
 
 pytestmark = pytest.mark.heavy
 
@@ -50,6 +52,39 @@ def test_coding_tree_labels_are_those_of_duckdb(write, tmp_path, monkeypatch):
         assert result.rounds > 3
         results.append((result.counts, result.repeated, result.self_loops, labels_of(output)))
     assert results[0] == results[1]
+
+
+def executors() -> list[int]:
+    """Process ids of the executors of this process's session."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    lines = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    own = [line for line in lines.stdout.splitlines() if context.applicationId in line]
+    return [int(line.split()[0]) for line in own if "CoarseGrainedExecutorBackend" in line]
+
+
+def test_coding_tree_with_killed_workers_writes_the_same_labels(write, tmp_path, monkeypatch):
+    import pyspark
+
+    monkeypatch.setenv("SPARK_HOME", os.path.dirname(pyspark.__file__))
+    monkeypatch.setattr(rounds, "ROUNDS", 2)
+    monkeypatch.setattr(batches, "SWEEPS", 1)
+    u, v = planted(2000)
+    path = write(source=u, target=v)
+    coding_tree(path, height=2, memory=120_000, output=tmp_path / "duckdb.parquet")
+    killed = []
+
+    def progress(report):
+        if report.step in ("level 1, moves 1", "sweep 1, batch 1 of 3"):
+            os.kill(executors()[0], signal.SIGKILL)
+            killed.append(report.step)
+
+    options = {"engine": "spark", "master": "local-cluster[2,1,512]", "progress": progress}
+    output = tmp_path / "spark.parquet"
+    coding_tree(path, height=2, memory=120_000, output=output, **options)
+    assert len(killed) == 2
+    assert labels_of(output) == labels_of(tmp_path / "duckdb.parquet")
 
 
 def test_coding_tree_unreachable_cluster_raises_error(write, tmp_path):

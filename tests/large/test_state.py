@@ -19,6 +19,7 @@ from tests.large.conftest import labels_of, planted
 
 from sepool.large import coding_tree
 
+KILLS = int(os.environ.get("SEPOOL_KILLS", "10"))
 RUN = """
 import sys
 from sepool.large import coding_tree
@@ -33,25 +34,31 @@ def steps_of(folder) -> list[str]:
 
 @pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-def test_coding_tree_killed_and_resumed_writes_the_same_labels(write, tmp_path):
+def test_coding_tree_killed_ten_times_and_resumed_writes_the_same_labels(write, tmp_path):
     u, v = planted(2000)
     path = write(source=u, target=v, weight=np.arange(len(u)) % 3 + 1)
     whole = tmp_path / "whole.parquet"
     coding_tree(path, height=3, memory="60kB", output=whole)
-    rng, folder, output = np.random.default_rng(0), tmp_path / "run", tmp_path / "labels.parquet"
-    command = [sys.executable, "-c", RUN, str(path), str(folder), str(output)]
-    done = 0
-    for _ in range(3):
-        run = subprocess.Popen(command)
-        goal = done + int(rng.integers(2, 9))
+    rng, output, kills, resumed = np.random.default_rng(0), tmp_path / "labels.parquet", 0, 0
+    folder = tmp_path / "run 0"
+    while kills < KILLS:
+        done = len(steps_of(folder))
+        run = subprocess.Popen([sys.executable, "-c", RUN, str(path), str(folder), str(output)])
+        goal = done + int(rng.integers(0, 6))
         while len(steps_of(folder)) < goal and run.poll() is None:
             time.sleep(0.005)
-        time.sleep(rng.random() * 0.1)
+        time.sleep(rng.random() * 0.5)
         run.send_signal(signal.SIGKILL)
-        assert run.wait() == -signal.SIGKILL
-        done = len(steps_of(folder))
-        assert done >= goal
+        if run.wait() == -signal.SIGKILL:
+            kills += 1
+            resumed += done > 0
+            continue
+        assert labels_of(output) == labels_of(whole)
+        output.unlink()
+        folder = tmp_path / f"run {kills}"
+    assert resumed > KILLS // 2
     reports = []
+    done = len(steps_of(folder))
     result = coding_tree(
         path, height=3, memory="60kB", folder=folder, output=output, progress=reports.append
     )
