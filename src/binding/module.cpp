@@ -280,8 +280,8 @@ NB_MODULE(_core, m) {
     m.def("refine", &refine, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(), nb::arg("counts"),
           nb::arg("parent"), nb::kw_only(), nb::arg("active").none(), nb::arg("held").none(), nb::arg("unions"), nb::arg("seed"),
           nb::arg("num_threads"), nb::arg("progress").none(), "The coding tree of one graph, from given levels.");
-    m.def("cluster_contracted", &contracted, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(),
-          nb::arg("loops").none(), nb::arg("inner"), nb::kw_only(), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
+    m.def("cluster_contracted", &contracted, nb::arg("indptr"), nb::arg("indices"), nb::arg("weights").none(), nb::arg("loops").none(),
+          nb::arg("inner"), nb::kw_only(), nb::arg("seed"), nb::arg("num_threads"), nb::arg("progress").none(),
           "Flat clusters of a contracted graph.");
     define_stages(m);
 }

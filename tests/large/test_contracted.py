@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sepool import structural_entropy
+from sepool import coding_tree, structural_entropy
 from sepool.graph.graph import as_graph
 from sepool.large.contracted import Contracted, read_ends
 
@@ -61,6 +61,24 @@ def test_clusters_are_no_worse_than_pairwise_merges(seed):
     for a in range(int(labels.max()) + 1):
         for b in range(a):
             assert graph.cost(np.where(labels == a, b, labels)) >= best - 1e-9
+
+
+def test_clusters_of_single_nodes_are_those_of_the_library():
+    pairs = np.unique(np.sort(random_pairs(1, n=2000, m=16_000, size=50)), axis=0)
+    graph = contract(pairs, np.arange(2000))
+    tree = coding_tree(as_graph(edges=pairs, num_nodes=2000), 2)
+    labels = graph.clusters(1)
+    assert len({*zip(labels, tree.labels(1), strict=True)}) == tree.counts[1] == labels.max() + 1
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [([0], "an entry for every node"), ([0, 4], "0 to half of loops"), ([-1, 0], "0 to half")],
+)
+def test_clusters_with_wrong_inner_raise_error(inner, message):
+    ends = np.array([0], np.int32), np.array([1], np.int32), np.array([1.0])
+    with pytest.raises(ValueError, match=message):
+        Contracted(ends, np.array([3, 7]), np.array(inner)).clusters(1)
 
 
 def test_clusters_count_edges_left_out_in_volumes():

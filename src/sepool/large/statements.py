@@ -172,8 +172,8 @@ def across(labels: str, batch: int) -> str:
     """Return the weight between every node of a batch and every cluster of other nodes."""
     sides = " UNION ALL ".join(
         f"SELECT e.{one} AS id, n.cluster AS cluster, e.w AS w FROM ends AS e JOIN {labels} AS n "
-        f"ON n.id = e.{other} WHERE e.{here} = {batch} AND e.{there} <> {batch}"
-        for one, other, here, there in (("u", "v", "a", "b"), ("v", "u", "b", "a"))
+        f"ON n.id = e.{other} WHERE e.{here} = {batch} AND e.{away} <> {batch}"
+        for one, other, here, away in (("u", "v", "a", "b"), ("v", "u", "b", "a"))
     )
     return (
         f"SELECT id, cluster, CAST(SUM(w) AS BIGINT) AS w FROM ({sides}) AS s GROUP BY id, cluster"
