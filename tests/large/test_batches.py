@@ -31,12 +31,14 @@ def put(engine, tables):
     engine.put("flat_0", {**columns, "cluster": tables.cluster})
 
 
-def random_tables(seed, clusters=12):
+def random_tables(seed, clusters=12, isolated=0):
     u, v = planted(1600, seed, size=20)
     w = np.random.default_rng(seed).integers(1, 4, size=len(u))
     loop = u == v
-    tables = Tables(u[~loop], v[~loop], w[~loop], int(max(u.max(), v.max())) + 1)
-    tables.cluster = np.random.default_rng(seed).integers(clusters, size=len(tables.cluster))
+    n = int(max(u.max(), v.max())) + 1
+    tables = Tables(u[~loop], v[~loop], w[~loop], n + isolated)
+    tables.cluster = np.random.default_rng(seed).integers(clusters, size=n + isolated)
+    tables.cluster[n:] = clusters + np.arange(isolated)
     return tables
 
 
@@ -52,7 +54,7 @@ def entropy(tables, labels):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_refine_entropy_falls_by_the_sum_of_the_batches(engine, tmp_path, seed):
-    tables = random_tables(seed)
+    tables = random_tables(seed, isolated=9)
     put(engine, tables)
     state = State(engine, tmp_path / "manifest.json", {})
     table = batches.refine(state, options(60 * 600))
@@ -63,6 +65,8 @@ def test_refine_entropy_falls_by_the_sum_of_the_batches(engine, tmp_path, seed):
     after = entropy(tables, rows["cluster"])
     assert entropy(tables, tables.cluster) - after == pytest.approx(fall, abs=1e-9)
     assert fall > 0.5
+    counts = np.bincount(rows["cluster"])
+    assert (counts[rows["cluster"][-9:]] == 1).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -65,10 +65,7 @@ def executors() -> list[int]:
 
 
 def test_coding_tree_with_killed_workers_writes_the_same_labels(write, tmp_path, monkeypatch):
-    import pyspark
-
-    monkeypatch.setenv("SPARK_HOME", os.path.dirname(pyspark.__file__))
-    monkeypatch.setattr(rounds, "ROUNDS", 2)
+    monkeypatch.setattr(rounds, "ROUNDS", 1)
     monkeypatch.setattr(batches, "SWEEPS", 1)
     u, v = planted(2000)
     path = write(source=u, target=v)
@@ -76,11 +73,11 @@ def test_coding_tree_with_killed_workers_writes_the_same_labels(write, tmp_path,
     killed = []
 
     def progress(report):
-        if report.step in ("level 1, moves 1", "sweep 1, batch 1 of 3"):
+        if report.step.startswith(("level 1, moves 1", "sweep 1, batch 1")):
             os.kill(executors()[0], signal.SIGKILL)
             killed.append(report.step)
 
-    options = {"engine": "spark", "master": "local-cluster[2,1,512]", "progress": progress}
+    options = {"engine": "spark", "master": "local-cluster[2,1,1024]", "progress": progress}
     output = tmp_path / "spark.parquet"
     coding_tree(path, height=2, memory=120_000, output=output, **options)
     assert len(killed) == 2

@@ -18,6 +18,7 @@ from sepool.large.state import Figures, State
 
 SWEEPS = 3
 _LEAST_FALL = 0.002  # bits, for which a batch of a further sweep is worth the others
+_ROUNDING = 1e-9  # bits; smaller falls are none
 
 
 def refine(state: State, options: Options) -> str:
@@ -106,15 +107,17 @@ def _search(engine: Engine, threads: int, number: int, batch: int) -> Figures:
     del inside, across
     labels = name_clusters(graph.clusters(threads), graph.volume, len(nodes["id"]))
     fall = (graph.cost(before) - graph.cost(labels)) * 2 / int(graph.volume.sum())
-    if fall <= 0:
+    if fall < _ROUNDING:
         labels, fall = before, 0.0
     volume, inner = graph.sums(labels, int(labels.max()) + 1)
     new = int(clusters["cluster"][-1]) + 1 + np.arange(len(volume) - len(clusters["cluster"]))
     names = np.concatenate([clusters["cluster"], new])
-    some = np.flatnonzero(volume)
-    columns = {"cluster": names[some], "volume": volume[some], "inner": inner[some]}
-    engine.put(f"clusters_{number + 1}", columns)
     own = labels[: len(nodes["id"])]
+    used = volume > 0
+    used[: len(clusters["volume"])] |= clusters["volume"] == 0  # of isolated nodes
+    used[own] = True
+    columns = {"cluster": names[used], "volume": volume[used], "inner": inner[used]}
+    engine.put(f"clusters_{number + 1}", columns)
     moved = np.flatnonzero(own != before[: len(own)])
     engine.put("moved", {"id": nodes["id"][moved], "cluster": names[own[moved]]})
     engine.store(after, statements.moved(flat, "moved", ("batch",)))

@@ -59,7 +59,7 @@ class Contracted:
         """Return the entropy at height 2 times half the volume, but for a constant."""
         volume, inside = self.sums(labels, int(labels.max()) + 1)
         some = volume > 0
-        return float(inside[some] @ np.log2(volume[some] / self.volume.sum()))
+        return float(np.sum(inside[some] * np.log2(volume[some] / self.volume.sum())))
 
 
 def totals(labels: NDArray[Any], values: NDArray[Any], count: int) -> IntArray:
