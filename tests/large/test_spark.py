@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -59,7 +60,9 @@ def executors() -> list[int]:
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context
-    lines = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    lines = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
     own = [line for line in lines.stdout.splitlines() if context.applicationId in line]
     return [int(line.split()[0]) for line in own if "CoarseGrainedExecutorBackend" in line]
 
@@ -74,6 +77,8 @@ def test_coding_tree_with_killed_workers_writes_the_same_labels(write, tmp_path,
 
     def progress(report):
         if report.step.startswith(("level 1, moves 1", "sweep 1, batch 1")):
+            while not executors():  # another one may not have started yet
+                time.sleep(0.1)
             os.kill(executors()[0], signal.SIGKILL)
             killed.append(report.step)
 
