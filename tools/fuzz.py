@@ -73,14 +73,15 @@ def fuzz(name: str, inputs: int, seed: int) -> tuple[int, str]:
         *(f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", "-max_len=4096", "-len_control=0"),
         *(f"-artifact_prefix={OUT}/{name}.", str(found), str(FUZZ / "corpus" / name)),
     ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
-    counts = [int(a or b) for a, b in DONE.findall(done.stderr)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=ROOT, text=True, errors="replace", **pipes)
+    counts = [int(a or b) for a, b in DONE.findall(done.stdout)]
     count, reason = max(counts, default=0), ""
     if done.returncode:
-        lines = done.stderr.strip().splitlines()
+        lines = done.stdout.strip().splitlines()
         told = [line for line in lines if "Error" in line or "ERROR" in line or "Wrong" in line]
         reason = " ".join([*told[:2], *lines[-2:]]) or f"exit code {done.returncode}"
-        Path(OUT, f"{name}.log").write_text(done.stderr)
+        Path(OUT, f"{name}.log").write_text(done.stdout)
     print(f"{name}: {count:,} inputs{f'; FAILED: {reason}' if reason else ''}", flush=True)
     return count, reason
 

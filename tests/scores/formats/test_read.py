@@ -337,3 +337,17 @@ def test_read_clustering_compressed_file_is_read(tmp_path, ending):
     path = tmp_path / f"clusters.clu{ending}"
     path.write_bytes(packed)
     assert read_clustering(path, [("a", "b"), ("c", "d")]).labels(1).tolist() == [0, 0, 1, 1]
+
+
+def test_read_clustering_infomap_tree_long_number_takes_linear_time(tmp_path):
+    path = tmp_path / "a.tree"
+    path.write_text('1:1 0.25 "a" ' + "8" * 60_000 + "x\n")
+    with pytest.raises(ValueError, match="expected 'path flow"):
+        read_clustering(path, [(0, 1)], format="infomap-tree")
+
+
+def test_read_clustering_table_of_empty_fields_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('"",""\n')
+    with pytest.raises(ValueError, match=r"a\.csv: no rows in this table"):
+        read_clustering(path, [(0, 1)], format="table")

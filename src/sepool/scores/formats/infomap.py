@@ -7,7 +7,7 @@ import re
 from sepool.scores.formats.rows import Rows
 from sepool.scores.formats.text import SHOWN, Text, rows_of
 
-_TREE = re.compile(r'(\d+(?::\d+)*)\s+(\S+)\s+"((?:[^"]|"")*)"\s*((?:\d+\s*)*)')
+_TREE = re.compile(r'(\d+(?::\d+)*)\s+(\S+)\s+"((?:[^"]|"")*)"\s*((?:\d+(?:\s+\d+)*)?)\s*')
 
 
 def read_clu(text: Text) -> Rows:

@@ -20,6 +20,8 @@ def read_table(text: Text, nodes: NodeIndex) -> Rows:
     """
     separator = separator_of(text)
     rows, lines = _rows(text, separator, nodes)
+    if not rows:
+        raise ValueError(f"{text.path}: no rows in this table")
     header = rows[0] if has_header(rows, nodes) else []
     if header:
         rows, lines = rows[1:], lines[1:]
