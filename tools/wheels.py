@@ -122,7 +122,8 @@ def check_contents(wheel: Path) -> None:
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".so", ".pyd")
     }
-    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    listed = zipfile.ZipFile(wheel).namelist()  # auditwheel lists folders, too
+    names = {name for name in listed if ".dist-info/" not in name and not name.endswith("/")}
     core = {name for name in names if CORE.fullmatch(name)}
     if len(core) != 1 or names - core != expected:
         sys.exit(f"{wheel.name} and src/sepool differ in {sorted((names - core) ^ expected)}")
