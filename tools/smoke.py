@@ -32,7 +32,7 @@ def main() -> None:
                 exec(code)
             except ImportError as error:
                 message = str(error)
-            assert "pip install 'sepool[torch]'" in message, f"{code} without torch: {message!r}"
+            assert "pip install 'sepool[torch]" in message, f"{code} without torch: {message!r}"
     print(f"sepool {sepool.__version__} in {Path(sepool.__file__).parent}: {tree}")
 
 
