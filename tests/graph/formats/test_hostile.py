@@ -160,6 +160,22 @@ def test_read_matrix_market_without_a_last_line_break_leaves_the_process_alive(t
     assert done.returncode in (0, 1), done.stderr  # no signal
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("3 3 2\n2 1 2\n3\n3 1 2\n", ":5: expected 3 numbers, got '3'"),
+        ("3 3 2\n2 1 2\n3 1 2 %%Ma\0rk\n", ":5: expected 3 numbers, got "),
+        ("3 3 1\n2 1 2\n\n3 1 2\n", ": expected 1 entries, as the header states, got 2"),
+        ("3 3 3\n2 1 2\n", ": expected 3 entries, as the header states, got 1"),
+    ],
+)
+def test_read_matrix_market_with_bad_lines_is_refused(write, body, message):
+    pytest.importorskip("scipy")
+    path = write(f"%%MatrixMarket matrix coordinate real symmetric\n%\n{body}".encode(), "a.mtx")
+    with pytest.raises(ValueError, match=rf"a\.mtx{message}"):
+        sepool.as_graph(path)
+
+
 def test_read_comments_of_other_encodings_are_skipped_by_both_readers(write):
     for name in ("a.txt", "b.txt"):  # by NumPy, and line by line
         path = write(b"% caf\xe9\0\n0 1\n" if name == "a.txt" else b"% caf\xe9\0\na b\n", name)

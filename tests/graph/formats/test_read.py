@@ -315,7 +315,7 @@ def test_read_file_truncated_file_is_refused_in_one_line(name, tmp_path):
         ("g.gexf", "<gexf>\n<graph>\n</gexf>", ":3: this is no whole GEXF file"),
         ("g.feather", "FEA1 and more", ": this is Feather of version 1; write it again"),
         ("g.gexf", "<html></html>", ": this is no GEXF file"),
-        ("g.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n", ": .*ine 3"),
+        ("g.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n", ":3: expected"),
         ("g.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 1\n", ": .* square"),
         ("g.edgelist", "0 1 {'weight': 2}\n1 2 {'weight': }\n", ":2: expected u v {'weight': 2}"),
         ("g.gml", 'graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight "big" ] ]',

@@ -14,6 +14,7 @@ from typing import Any
 from sepool.extras import needs
 from sepool.files.limits import BeyondLimit, check_archive
 from sepool.graph.edges import Edges, refuse_directed
+from sepool.graph.formats.matrix_lines import check_matrix_lines
 from sepool.graph.formats.opening import GraphFile
 from sepool.graph.formats.options import FileOptions
 from sepool.graph.objects.scipy import from_scipy
@@ -30,8 +31,8 @@ def read_mtx(file: GraphFile, options: FileOptions) -> Edges:
         import scipy.io
         import scipy.sparse
     words = file.head[:200].split(b"\n", 1)[0].decode("latin1").split()
-    # Of a damaged stream SciPy may abort the process.
     with file.on_disk() as path, _ended(path) as whole:
+        check_matrix_lines(whole)  # of damaged ones SciPy may abort the process
         matrix = scipy.sparse.coo_array(scipy.io.mmread(whole))
     return _edges(file, matrix, options, " ".join(["Matrix Market", *words[3:5]]))
 
