@@ -25,6 +25,7 @@ from sepool.pyg.format import EdgeBlocks, Forest
 from sepool.pyg.reading import Graphs
 from sepool.pyg.ties import Weights
 from sepool.segments import pointers
+from sepool_experiments.data.partitions import PARTITIONS, partition_trees
 from sepool_experiments.data.tu import TUFiles, read_numbers
 
 Ints = NDArray[np.int64]
@@ -130,7 +131,8 @@ def load_trees(root: Path, graphs: GraphSet, tree: str, height: int) -> Forest:
 
     "paper", "fast" and "best" are those of `sepool.coding_tree`; "random" permutes the leaves of
     the best trees; "released" is the code of torch-geometric-pool; "features" has the best trees of
-    edges weighted by the similarity of node features; "" has a root above all nodes.
+    edges weighted by the similarity of node features; "metis", "louvain" and "infomap" are those of
+    `partition_trees`; "" has a root above all nodes.
     """
     flat = Graphs(graphs.nodes, graphs.edges, None)
     weigh = graphs.weighted_edges if tree == "features" else None
@@ -157,6 +159,9 @@ def cached_forest(
         if tree == "random":
             return shuffled(cached_forest(root, name, graphs, "best", height))
         edges = weigh() if weigh else _edge_arrays(graphs.edges, graphs.tree_weight)
+        if tree in PARTITIONS:
+            best = cached_forest(root, name, graphs, "best", height)
+            return partition_trees(tree, edges, graphs.nodes.tolist(), best)
         if tree == "released":
             from sepool.integrations.tgp import released_trees
 

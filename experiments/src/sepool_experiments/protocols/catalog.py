@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sepool_experiments.protocols.longrange import LONG_RANGE
 from sepool_experiments.protocols.node_studies import NODE_STUDIES
 from sepool_experiments.protocols.nodes import NODE_PROTOCOLS
 from sepool_experiments.protocols.protocol import (
@@ -93,6 +94,6 @@ PROTOCOLS = {
     table.name: table
     for table in (
         *(_TABLE1, _TABLE2, _RELEASED, _quick(_TABLE1), _quick(_TABLE2)),
-        *(*NODE_PROTOCOLS, *NODE_STUDIES),
+        *(*NODE_PROTOCOLS, *NODE_STUDIES, *LONG_RANGE),
     )
 }

@@ -18,7 +18,10 @@ DATASETS = {
     **dict.fromkeys(GRAPH_DATASETS + MORE_GRAPH_DATASETS, "graphs"),
     **dict.fromkeys(NODE_DATASETS, "nodes"),
 }
-TREES = ("best", "paper", "fast", "features", "released", "random")
+TREES = (
+    *("best", "paper", "fast", "features", "released", "random"),
+    *("metis", "louvain", "infomap"),
+)
 BACKBONES = ("GCN", "GIN", "GAT", "ChebNet", "GraphSAGE")
 HEIGHT = 3  # of the trees that SEP-G pools along
 Settings = tuple[tuple[str, Value], ...]
@@ -32,7 +35,7 @@ class Protocol:
     Args:
         name: name of the table on the command line and in the results.
         title: caption of the table.
-        task: "graphs" or "nodes", the objects to classify.
+        task: "graphs" or "nodes", the objects to classify; or "longrange".
         datasets: columns of the table.
         systems: rows of the table, by name of the system.
         trees: default trees of the systems that pool along one.

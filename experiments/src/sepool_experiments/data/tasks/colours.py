@@ -1,0 +1,154 @@
+"""Colour connectivity (Rampasek and Wolf 2021): one or two red components on one graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sepool.segments import pointers
+from sepool_experiments.data.tasks.task import Ints, Task, edge_blocks, split_in_order
+
+Bools = NDArray[np.bool_]
+BRANCHES = 2  # neighbours that a visited node puts on the queue
+CHUNK = 4_000_000  # nodes coloured at a time
+
+
+def grid_edges(side: int) -> Ints:
+    """Return the edges of a square grid.
+
+    >>> grid_edges(2).tolist()
+    [[0, 1], [2, 3], [0, 2], [1, 3]]
+    """
+    node = np.arange(side * side).reshape(side, side)
+    across = np.column_stack([node[:, :-1].ravel(), node[:, 1:].ravel()])
+    return np.concatenate([across, np.column_stack([node[:-1].ravel(), node[1:].ravel()])])
+
+
+def colour_task(name: str, edges: Ints, sizes: tuple[int, int, int], seed: int = 0) -> Task:
+    """Return colourings of one connected graph, both classes equally often in every part.
+
+    Args:
+        name: name of the task.
+        edges: edges of the graph, each once.
+        sizes: number of training, validation and test examples.
+        seed: of the colourings.
+    """
+    blocks = edge_blocks([edges])
+    nodes = int(edges.max()) + 1
+    red, y = balanced_colourings(nodes, blocks.row, blocks.col, sum(sizes), seed)
+    x = np.stack([~red, red], axis=-1).reshape(-1, 2).astype(np.float32)
+    return Task(name, np.array([nodes]), blocks, x, y, **split_in_order(*sizes))
+
+
+def balanced_colourings(
+    nodes: int, row: Ints, col: Ints, count: int, seed: int
+) -> tuple[Bools, Ints]:
+    """Return different colourings, a row each, and their classes 0 (one component) and 1 (two).
+
+    Classes alternate, so that every part of an even size is balanced.
+    """
+    rng = np.random.default_rng(seed)
+    found: list[Bools] = [np.empty((0, nodes), bool), np.empty((0, nodes), bool)]
+    need = (count + 1) // 2
+    while min(map(len, found)) < need:
+        red = colourings(nodes, row, col, min(2 * need, max(CHUNK // nodes, 1)), rng)
+        components = red_components(row, col, red)
+        for label in (0, 1):
+            both = np.concatenate([found[label], red[components == label + 1]])
+            first = np.unique(np.packbits(both, axis=1), axis=0, return_index=True)[1]
+            found[label] = both[np.sort(first)][:need]
+    paired = np.stack([part[:need] for part in found], axis=1).reshape(-1, nodes)
+    return paired[:count], np.tile([0, 1], need)[:count].astype(np.int64)
+
+
+def red_components(row: Ints, col: Ints, red: Bools) -> Ints:
+    """Return the number of connected red components of every colouring."""
+    count, nodes = red.shape
+    example, edge = np.nonzero(red[:, row] & red[:, col])
+    ends = example * nodes + row[edge], example * nodes + col[edge]
+    links = coo_array((np.ones(len(edge), np.int8), ends), shape=(red.size, red.size))
+    component = connected_components(links, directed=False)[1]
+    label = np.unique(component[np.flatnonzero(red)])
+    first = np.full(component.max() + 1, red.size)
+    np.minimum.at(first, component, np.arange(red.size))
+    counts: Ints = np.bincount(first[label] // nodes, minlength=count)
+    return counts
+
+
+def colourings(nodes: int, row: Ints, col: Ints, count: int, rng: np.random.Generator) -> Bools:
+    """Grow two red walks by turns from two random nodes until half of the nodes are red.
+
+    A walk visits the first node of its queue; where that is not red yet, it becomes red and two of
+    its neighbours, drawn at random, join the queue. A walk with an empty queue goes on from one of
+    its nodes.
+    """
+    walks = _Walks(nodes, pointers(np.bincount(row, minlength=nodes)), col, count, rng)
+    first = rng.integers(nodes, size=count)
+    second = (first + 1 + rng.integers(nodes - 1, size=count)) % nodes
+    everyone = np.arange(count)
+    for walk, start in ((0, first), (1, second)):
+        walks.visit(everyone, np.full(count, walk), start)
+    turn, active = 0, everyone
+    while len(active := active[walks.size[active].sum(axis=1) < nodes // 2]):
+        walk = np.full(len(active), turn)
+        walks.refill(active, walk)
+        node = walks.pop(active, walk)
+        fresh = ~walks.red[active, node]
+        walks.visit(active[fresh], walk[fresh], node[fresh])
+        turn = 1 - turn
+    return walks.red
+
+
+@dataclass
+class _Walks:
+    """Two walks in each of many colourings of one graph in compressed rows."""
+
+    nodes: int
+    ptr: Ints
+    col: Ints
+    count: int
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        shape = (self.count, 2)
+        self.red = np.zeros((self.count, self.nodes), bool)
+        self.visited = np.zeros((*shape, self.nodes), np.int32)
+        self.queue = np.zeros((*shape, BRANCHES * (self.nodes + 1)), np.int32)
+        self.size, self.head, self.tail = (np.zeros(shape, np.int64) for _ in range(3))
+
+    def visit(self, example: Ints, walk: Ints, node: Ints) -> None:
+        """Colour a node of each example, and queue two of its neighbours."""
+        self.red[example, node] = True
+        self.visited[example, walk, self.size[example, walk]] = node
+        self.size[example, walk] += 1
+        self._push(example, walk, node)
+
+    def refill(self, example: Ints, walk: Ints) -> None:
+        """Go on from a random visited node where the queue is empty."""
+        empty = self.head[example, walk] == self.tail[example, walk]
+        example, walk = example[empty], walk[empty]
+        self.head[example, walk] = self.tail[example, walk] = 0
+        draw = self.rng.random(len(example)) * self.size[example, walk]
+        self._push(example, walk, self.visited[example, walk, draw.astype(np.int64)])
+
+    def pop(self, example: Ints, walk: Ints) -> NDArray[Any]:
+        """Return the first node of every queue."""
+        node = self.queue[example, walk, self.head[example, walk]]
+        self.head[example, walk] += 1
+        return node
+
+    def _push(self, example: Ints, walk: Ints, node: Ints) -> None:
+        """Queue two different neighbours of each node, in random order, or its only one."""
+        degree = self.ptr[node + 1] - self.ptr[node]
+        first = (self.rng.random(len(node)) * degree).astype(np.int64)
+        step = 1 + (self.rng.random(len(node)) * (degree - 1)).astype(np.int64)
+        for offset, pushed in ((first, degree > 0), ((first + step) % degree, degree > 1)):
+            where = example[pushed], walk[pushed]
+            neighbour = self.col[(self.ptr[node] + offset)[pushed]]
+            self.queue[(*where, self.tail[where])] = neighbour
+            self.tail[where] += 1
