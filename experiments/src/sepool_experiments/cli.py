@@ -28,6 +28,7 @@ from sepool_experiments.protocols.choices import (
     parse_numbers,
 )
 from sepool_experiments.protocols.figures import FIGURES, Figure
+from sepool_experiments.protocols.longrange import LongRange
 
 if TYPE_CHECKING:
     from sepool_experiments.backends import RunOptions
@@ -94,26 +95,19 @@ def reproduce(
         units = _units(protocol, (datasets, systems, trees), (seeds, folds, configs), data)
         if not units:
             raise ValueError("nothing to train: the choice of datasets, systems or seeds is empty")
-        is_figure = isinstance(protocol, Figure)
         backends.assign_units(backend, [])  # checks the name, which figures do not use
-        place = checks.check_device(device)
-        plan, start = Plan.of(protocol, units, out), perf_counter()
-        fingerprints: dict[str, str] = {}
-        if not is_figure:
-            backends.assign_units(backend, plan.todo)
-            fingerprints = checks.check_datasets(data, protocol, plan.todo)
-        if finished := len(plan.units) - len(plan.todo):
-            total, verb = counted(len(plan.units), "training"), "is" if finished == 1 else "are"
-            _log(f"{finished:,} of {total} {verb} in {out / protocol.name} already")
+        place, start = checks.check_device(device), perf_counter()
         files: list[Path] = []
-        if is_figure:
+        if isinstance(protocol, Figure):
             from sepool_experiments.figures.run import reproduce as reproduce_figure
 
+            plan = Plan.of(protocol, units, out)
+            _log_finished(plan)
             files = reproduce_figure(plan, data, place, _log)
-        elif plan.todo:
+        else:
             cores = workers or os.cpu_count() or 1
             options = backends.RunOptions(data, place, cores, gpu_share, address=address)
-            _train(plan, options, backend, fingerprints)
+            plan = _train_stages(protocol, units, out, options, backend)
         _print_outcome(plan, files, perf_counter() - start, as_json)
 
 
@@ -181,6 +175,48 @@ def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _train_stages(
+    protocol: Protocol, units: Sequence[Unit], out: Path, options: RunOptions, backend: str
+) -> Plan:
+    """Train all units, or first the search of a protocol that has one; return all as one plan."""
+    from sepool_experiments.backends.run import Plan
+
+    if not isinstance(protocol, LongRange):
+        plan = Plan.of(protocol, units, out)
+        _train_plan(plan, options, backend)
+        return plan
+    from sepool_experiments.report.long_range import final_units
+    from sepool_experiments.results.rows import Rows
+
+    options = replace(options, trainer="sepool_experiments.engine.single:train")
+    search = Plan.of(protocol, protocol.searched(units), out)
+    _train_plan(search, options, backend)
+    rows = Rows.read(out)
+    own = rows[(rows["protocol"] == protocol.name) & (rows["run_digest"] == protocol.digest)]
+    final = Plan.of(protocol, final_units(protocol, units, own), out)
+    _train_plan(final, options, backend)
+    together = dict.fromkeys((*search.units, *final.units))
+    return Plan(protocol, tuple(together), (*search.todo, *final.todo), out)
+
+
+def _train_plan(plan: Plan, options: RunOptions, backend: str) -> None:
+    """Check the data of the unfinished units, and train them."""
+    from sepool_experiments import backends
+    from sepool_experiments.data import checks
+
+    backends.assign_units(backend, plan.todo)
+    fingerprints = checks.check_datasets(options.data_root, plan.protocol, plan.todo)
+    _log_finished(plan)
+    if plan.todo:
+        _train(plan, options, backend, fingerprints)
+
+
+def _log_finished(plan: Plan) -> None:
+    if finished := len(plan.units) - len(plan.todo):
+        total, verb = counted(len(plan.units), "training"), "is" if finished == 1 else "are"
+        _log(f"{finished:,} of {total} {verb} in {plan.out / plan.protocol.name} already")
+
+
 def _train(plan: Plan, options: RunOptions, backend: str, fingerprints: Mapping[str, str]) -> None:
     """Train with a progress display."""
     from sepool_experiments.backends.progress import watch
@@ -227,7 +263,7 @@ def _units(
     from sepool_experiments.data.checks import own_datasets
 
     datasets, systems, trees = map(parse_names, names)
-    if isinstance(protocol, Figure):
+    if isinstance(protocol, (Figure, LongRange)):
         protocol.check(datasets, systems, trees)
     else:
         registered = SYSTEMS_OF[protocol.task].values()

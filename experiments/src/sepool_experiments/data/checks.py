@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sepool_experiments.data.graphs import load_folds, load_graphs, load_trees
 from sepool_experiments.data.nodes import TreeChoice, load_nodes, load_tree
+from sepool_experiments.data.tasks.catalog import load_task, load_task_trees
 from sepool_experiments.data.tu import read_numbers
 from sepool_experiments.protocols.protocol import HEIGHT, Protocol
 from sepool_experiments.protocols.units import Unit
@@ -110,7 +111,9 @@ def check_datasets(root: Path, protocol: Protocol, units: Sequence[Unit]) -> dic
     fingerprints = {}
     for dataset in dict.fromkeys(unit.dataset for unit in units):
         on_dataset = [unit for unit in units if unit.dataset == dataset]
-        if protocol.task == "nodes":
+        if protocol.task == "longrange":
+            fingerprints[dataset] = check_task(root, dataset, on_dataset, protocol.folds)
+        elif protocol.task == "nodes":
             fingerprints[dataset] = check_node_data(root, dataset, on_dataset)
         else:
             trees = dict.fromkeys(unit.tree for unit in on_dataset)
@@ -130,6 +133,21 @@ def check_data(root: Path, dataset: str, trees: Iterable[str], folds: int) -> st
     for tree in trees:
         load_trees(root, graphs, tree, HEIGHT)
     return fingerprint([graphs.nodes, *graphs.edges[:3], graphs.labels, graphs.y, *tests])
+
+
+def check_task(root: Path, name: str, units: Sequence[Unit], folds: int) -> str:
+    """Load a task and its trees; return the fingerprint of the task and its split."""
+    task = _load(load_task, root, name, "TU")
+    for tree in dict.fromkeys(unit.tree for unit in units):
+        if tree:
+            load_task_trees(root, task, tree, HEIGHT)
+    parts: list[Indices] = []
+    for fold in range(folds):
+        split = load_task(root, name, fold, folds)
+        parts += [split.train, split.val, split.test]
+    edges = task.edges
+    features = np.flatnonzero(task.x)
+    return fingerprint([task.nodes, edges.row, edges.col, features, task.y.round(), *parts])
 
 
 def check_node_data(root: Path, dataset: str, units: Iterable[Unit]) -> str:

@@ -11,10 +11,10 @@ from sepool_experiments.protocols.protocol import Grids, Protocol
 from sepool_experiments.protocols.units import Config, Unit, Value
 
 TREE_NET, FLAT_NET = "SEPGraphNet", "flat GCN"
-LONG_RANGE_TASKS = (
-    *("colour-16", "GCB-hard", "diameter", "eccentricity", "shortest-path", "match-3", "match-4"),
-    *("colour-32", "colour-euroroad", "colour-minnesota", "molhiv"),
-)
+COLOURED = ("colour-16", "colour-32", "colour-euroroad", "colour-minnesota")
+DISTANCES = ("diameter", "eccentricity", "shortest-path")
+LONG_RANGE_TASKS = (*COLOURED, "GCB-hard", *DISTANCES, "match-3", "match-4", "molhiv")
+TU_DATASETS = ("NCI1", "PROTEINS", "MUTAG")
 LONG_RANGE_TREES = ("best", "random", "metis", "louvain", "infomap")
 
 
@@ -22,11 +22,14 @@ LONG_RANGE_TREES = ("best", "random", "metis", "louvain", "infomap")
 class LongRange(Protocol):
     """Rules of a comparison of trees with flat models; arguments as in `Protocol`.
 
-    Every system and tree has a search of its own: all configurations with the first seeds. The one
-    of the best mean validation score is trained with all seeds.
+    Every system and tree has a search of its own: all configurations with the first seeds on the
+    first folds. The one of the best mean validation score is trained with all seeds and folds.
 
     Args:
         search: number of seeds of the search.
+        search_folds: number of folds of the search.
+        metrics: datasets whose score is not accuracy, with "mae" (the score is minus the mean
+            absolute error) or "auc".
 
     Example:
         >>> units = LONG_RANGE[0].units(["colour-16"], [FLAT_NET])
@@ -35,6 +38,12 @@ class LongRange(Protocol):
     """
 
     search: int = 1
+    search_folds: int = 1
+    metrics: tuple[tuple[str, str], ...] = ()
+
+    def metric(self, dataset: str) -> str:
+        """Return the score of a dataset: "accuracy", "mae" or "auc"."""
+        return dict(self.metrics).get(dataset, "accuracy")
 
     def check(
         self,
@@ -49,28 +58,37 @@ class LongRange(Protocol):
 
     def searched(self, units: Sequence[Unit]) -> list[Unit]:
         """Return the units of the search."""
-        return [unit for unit in units if unit.seed < self.search]
+        return [u for u in units if u.seed < self.search and u.fold < self.search_folds]
 
 
-def _config(hidden: int, lr: float, batch: int, **extra: Value) -> Config:
-    settings = tuple(sorted(extra.items()))
-    return Config(hidden=hidden, lr=lr, batch=batch, weight_decay=1e-4, extra=settings)
+Shapes = Sequence[tuple[int, int]]  # widths and numbers of layers
+_ALONG: Shapes = ((24, 4), (32, 4))
+_FLAT: Shapes = ((64, 8), (48, 14))  # as many weights as the widest along a tree, twice the layers
+_RATES = (2e-3, 5e-3)
 
 
-def _grids(dataset: str, batch: int, epochs: int, rates: Sequence[float]) -> Grids:
-    """Equal numbers of configurations; the flat model is deeper and has as many parameters."""
-    along = tuple(
-        _config(hidden, lr, batch, epochs=epochs, layers=4)
-        for hidden, lr in product((32, 48), rates)
+def _grids(
+    dataset: str, along: Shapes = _ALONG, flat: Shapes = _FLAT, batch: int = 32, **extra: Value
+) -> Grids:
+    """Grids of equal size for both systems."""
+    return tuple(
+        (
+            system,
+            dataset,
+            tuple(
+                Config(
+                    hidden=hidden,
+                    lr=lr,
+                    batch=batch,
+                    extra=tuple(sorted({**extra, "layers": layers}.items())),
+                )
+                for (hidden, layers), lr in product(shapes, _RATES)
+            ),
+        )
+        for system, shapes in ((TREE_NET, along), (FLAT_NET, flat))
     )
-    flat = tuple(
-        _config(hidden, lr, batch, epochs=epochs, layers=layers)
-        for (hidden, layers), lr in product(((64, 16), (96, 8)), rates)
-    )
-    return ((TREE_NET, dataset, along), (FLAT_NET, dataset, flat))
 
 
-_RATES = (2e-3, 6e-3)
 _TASKS = LongRange(
     name="longrange",
     title="Long-range tasks",
@@ -79,10 +97,12 @@ _TASKS = LongRange(
     systems=(TREE_NET, FLAT_NET),
     trees=LONG_RANGE_TREES,
     grid=(),
-    grids=tuple(
-        grid
-        for name in LONG_RANGE_TASKS
-        for grid in _grids(name, 32, 40, _RATES)
+    grids=(
+        *(g for name in COLOURED for g in _grids(name, epochs=30, readout="mean")),
+        *_grids("GCB-hard", epochs=100, readout="mean"),
+        *(g for name in DISTANCES for g in _grids(name, epochs=30, readout="mean")),
+        *(g for name in ("match-3", "match-4") for g in _grids(name, epochs=30)),
+        *_grids("molhiv", batch=128, epochs=30),
     ),
     folds=1,
     seeds=5,
@@ -90,15 +110,34 @@ _TASKS = LongRange(
     patience=1_000,
     steps=None,
     tree_systems=(TREE_NET,),
+    metrics=(*((name, "mae") for name in DISTANCES), ("molhiv", "auc")),
 )
-_MOLECULES = replace(
+_COLLECTION = replace(
     _TASKS,
     name="longrange-tu",
     title="The same models on graphs of the TU collection",
-    datasets=("NCI1", "PROTEINS", "MUTAG"),
-    grids=tuple(
-        grid for name in ("NCI1", "PROTEINS", "MUTAG") for grid in _grids(name, 64, 60, _RATES)
-    ),
+    datasets=TU_DATASETS,
+    trees=("best", "random"),
+    grids=tuple(g for name in TU_DATASETS for g in _grids(name, batch=64, epochs=60)),
     folds=10,
+    seeds=3,
+    search_folds=2,
+    metrics=(),
 )
-LONG_RANGE = (_TASKS, _MOLECULES)
+
+
+def _quick(full: LongRange, dataset: str) -> LongRange:
+    """A smoke test of a minute on a laptop, not a measurement."""
+    grids = _grids(dataset, ((8, 2),), ((16, 4),), batch=64, epochs=2, readout="mean")
+    return replace(
+        full,
+        name=f"{full.name}-quick",
+        title=f"{full.title}, a short trial",
+        datasets=(dataset,),
+        trees=("best", "random"),
+        grids=grids,
+        seeds=2,
+    )
+
+
+LONG_RANGE = (_TASKS, _COLLECTION, _quick(_TASKS, "match-3"), _quick(_COLLECTION, "MUTAG"))

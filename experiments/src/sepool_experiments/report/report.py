@@ -13,6 +13,7 @@ from sepool_experiments.figures import figure3_table, figure4_table
 from sepool_experiments.figures.journal import Row, read_rows
 from sepool_experiments.protocols.catalog import PROTOCOLS, Protocol
 from sepool_experiments.protocols.figures import FIGURES, Figure
+from sepool_experiments.protocols.longrange import LongRange
 from sepool_experiments.report.accuracy import accuracy_table, shortfall_table
 from sepool_experiments.report.cells import Cell, cells, joined, own_rows, rivals
 from sepool_experiments.report.comparisons import (
@@ -21,6 +22,7 @@ from sepool_experiments.report.comparisons import (
     ranking_table,
     verdict_table,
 )
+from sepool_experiments.report.long_range import long_range_tables
 from sepool_experiments.report.plots import write_plots
 from sepool_experiments.report.published import citation
 from sepool_experiments.report.stats import rules_of
@@ -100,8 +102,12 @@ def write_report(results: StrPath, out: StrPath, against_paper: bool = False) ->
         own = own_rows(protocol, rows)
         if own.empty:
             continue
-        table_cells = cells(protocol, rows)
         report.begin(protocol, _provenance_of_rows(own))
+        if isinstance(protocol, LongRange):
+            for table in long_range_tables(protocol, own):
+                report.add(table)
+            continue
+        table_cells = cells(protocol, rows)
         for table in tables(protocol, table_cells, own, against_paper):
             report.add(table)
         if protocol.rival:
