@@ -21,7 +21,7 @@ def _build(height: int) -> Build:
     def build(
         features: int, classes: int, config: Config, replicas: int | None, nodes: int = 25
     ) -> nn.Module:
-        from sepool.nn.graph_net import SEPGraphNet
+        from sepool.nn import SEPGraphNet
 
         options = {name: value for name, value in config.extra if name in OPTIONS}
         model: nn.Module = SEPGraphNet(

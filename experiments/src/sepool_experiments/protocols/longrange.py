@@ -11,7 +11,10 @@ from sepool_experiments.protocols.protocol import Grids, Protocol
 from sepool_experiments.protocols.units import Config, Unit, Value
 
 TREE_NET, FLAT_NET = "SEPGraphNet", "flat GCN"
-COLOURED = ("colour-16", "colour-32", "colour-euroroad", "colour-minnesota")
+COLOURED = (
+    *("matched-16", "colour-16", "matched-32", "colour-32"),
+    *("colour-euroroad", "colour-minnesota"),
+)
 DISTANCES = ("diameter", "eccentricity", "shortest-path")
 LONG_RANGE_TASKS = (*COLOURED, "GCB-hard", *DISTANCES, "match-3", "match-4", "molhiv")
 TU_DATASETS = ("NCI1", "PROTEINS", "MUTAG")

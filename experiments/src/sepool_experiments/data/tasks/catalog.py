@@ -11,7 +11,7 @@ import numpy as np
 from sepool.pyg.format import Forest
 from sepool_experiments.data.graphs import cached_forest, load_folds, load_graphs
 from sepool_experiments.data.tasks import files, molecules
-from sepool_experiments.data.tasks.colours import colour_task, grid_edges
+from sepool_experiments.data.tasks.colours import colour_task, grid_edges, grid_squares
 from sepool_experiments.data.tasks.distances import distance_task
 from sepool_experiments.data.tasks.neighbours_match import neighbours_match_task
 from sepool_experiments.data.tasks.task import Task, cached_task
@@ -23,6 +23,11 @@ MATCHES = (4_000, 500, 1_000)
 
 def _grid(root: Path, name: str, side: int) -> Task:
     return colour_task(name, grid_edges(side), COLOURED)
+
+
+def _matched(root: Path, name: str, side: int) -> Task:
+    edges = grid_edges(side)
+    return colour_task(name, edges, COLOURED, matched=(edges, grid_squares(side)))
 
 
 def _roads(root: Path, name: str, file: str) -> Task:
@@ -40,6 +45,8 @@ def _match(root: Path, name: str, depth: int) -> Task:
 TASKS: dict[str, Callable[[Path, str], Task]] = {
     "colour-16": partial(_grid, side=16),
     "colour-32": partial(_grid, side=32),
+    "matched-16": partial(_matched, side=16),
+    "matched-32": partial(_matched, side=32),
     "colour-euroroad": partial(_roads, file="euroroad"),
     "colour-minnesota": partial(_roads, file="minnesota"),
     "GCB-hard": partial(files.gcb_task, file="gcb_hard_small.npz"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,24 @@ def grid_edges(side: int) -> Ints:
     return np.concatenate([across, np.column_stack([node[:-1].ravel(), node[1:].ravel()])])
 
 
-def colour_task(name: str, edges: Ints, sizes: tuple[int, int, int], seed: int = 0) -> Task:
+def grid_squares(side: int) -> Ints:
+    """Return the four nodes of every square of a grid.
+
+    >>> grid_squares(2).tolist()
+    [[0, 1, 2, 3]]
+    """
+    node = np.arange(side * side).reshape(side, side)
+    corners = node[:-1, :-1], node[:-1, 1:], node[1:, :-1], node[1:, 1:]
+    return np.column_stack([corner.ravel() for corner in corners])
+
+
+def colour_task(
+    name: str,
+    edges: Ints,
+    sizes: tuple[int, int, int],
+    seed: int = 0,
+    matched: Sequence[Ints] = (),
+) -> Task:
     """Return colourings of one connected graph, both classes equally often in every part.
 
     Args:
@@ -37,33 +55,71 @@ def colour_task(name: str, edges: Ints, sizes: tuple[int, int, int], seed: int =
         edges: edges of the graph, each once.
         sizes: number of training, validation and test examples.
         seed: of the colourings.
+        matched: sets of nodes, a row a set, such as edges or squares; for every example of one
+            class there is one of the other with as many sets that are red. On a grid the number of
+            components is the number of holes plus nodes less edges plus squares, which local counts
+            reveal but for the holes: with both matched they reveal nothing.
     """
     blocks = edge_blocks([edges])
     nodes = int(edges.max()) + 1
-    red, y = balanced_colourings(nodes, blocks.row, blocks.col, sum(sizes), seed)
+    rng = np.random.default_rng(seed)
+    red, y = balanced_colourings(nodes, blocks.row, blocks.col, sum(sizes), rng, matched)
     x = np.stack([~red, red], axis=-1).reshape(-1, 2).astype(np.float32)
     return Task(name, np.array([nodes]), blocks, x, y, **split_in_order(*sizes))
 
 
 def balanced_colourings(
-    nodes: int, row: Ints, col: Ints, count: int, seed: int
+    nodes: int,
+    row: Ints,
+    col: Ints,
+    count: int,
+    rng: np.random.Generator,
+    matched: Sequence[Ints] = (),
 ) -> tuple[Bools, Ints]:
     """Return different colourings, a row each, and their classes 0 (one component) and 1 (two).
 
     Classes alternate, so that every part of an even size is balanced.
     """
-    rng = np.random.default_rng(seed)
-    found: list[Bools] = [np.empty((0, nodes), bool), np.empty((0, nodes), bool)]
+    drawn = [np.empty((0, nodes), bool), np.empty((0, nodes), bool)]
     need = (count + 1) // 2
-    while min(map(len, found)) < need:
+    while True:
         red = colourings(nodes, row, col, min(2 * need, max(CHUNK // nodes, 1)), rng)
         components = red_components(row, col, red)
         for label in (0, 1):
-            both = np.concatenate([found[label], red[components == label + 1]])
-            first = np.unique(np.packbits(both, axis=1), axis=0, return_index=True)[1]
-            found[label] = both[np.sort(first)][:need]
-    paired = np.stack([part[:need] for part in found], axis=1).reshape(-1, nodes)
-    return paired[:count], np.tile([0, 1], need)[:count].astype(np.int64)
+            drawn[label] = _different(np.concatenate([drawn[label], red[components == label + 1]]))
+        first, second = _pairs(*(red_sets(part, matched) for part in drawn))
+        if len(first) >= need:
+            break
+    order = rng.permutation(len(first))[:need]
+    paired = np.stack([drawn[0][first[order]], drawn[1][second[order]]], axis=1)
+    classes = np.tile([0, 1], need).astype(np.int64)
+    return paired.reshape(-1, nodes)[:count], classes[:count]
+
+
+def red_sets(red: Bools, matched: Sequence[Ints]) -> Ints:
+    """Return one number a colouring, equal where equally many sets of every kind are red."""
+    numbers = np.zeros(len(red), np.int64)
+    for sets in matched:
+        numbers = numbers * (len(sets) + 1) + red[:, sets].all(axis=2).sum(axis=1)
+    return numbers
+
+
+def _different(red: Bools) -> Bools:
+    """Drop repeated colourings."""
+    first = np.unique(np.packbits(red, axis=1), axis=0, return_index=True)[1]
+    return red[np.sort(first)]
+
+
+def _pairs(one: Ints, other: Ints) -> tuple[Ints, Ints]:
+    """Return indices into two arrays, paired by equal values; every index occurs once."""
+    orders = [np.argsort(values, kind="stable") for values in (one, other)]
+    keys = []
+    for values, order in zip((one, other), orders, strict=True):
+        ordered = values[order]
+        rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
+        keys.append(ordered * (len(one) + len(other) + 1) + rank)
+    _, first, second = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    return orders[0][first], orders[1][second]
 
 
 def red_components(row: Ints, col: Ints, red: Bools) -> Ints:
