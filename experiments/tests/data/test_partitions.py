@@ -52,7 +52,7 @@ def test_partition_trees_find_caves(partition):
 
 
 def test_metis_clusters_are_as_many_and_of_equal_size():
-    best, trees = trees_of("metis", nx.grid_2d_graph(12, 12))
+    best, trees = trees_of("metis", nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12)))
     assert trees.counts.tolist() == best.counts.tolist()
     sizes = np.bincount(labels_of(trees)[1])
     assert sizes.max() <= 1.5 * sizes.mean()

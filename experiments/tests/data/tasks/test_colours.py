@@ -11,6 +11,7 @@ from sepool_experiments.data.tasks.colours import (
     colour_task,
     colourings,
     grid_edges,
+    grid_squares,
     red_components,
 )
 from sepool_experiments.data.tasks.task import edge_blocks
@@ -60,7 +61,7 @@ def test_red_components_of_any_colouring_are_those_of_networkx():
 
 
 def test_balanced_colourings_are_balanced_and_different():
-    red, y = balanced_colourings(*rows_of(GRAPHS["grid"]), 61, seed=3)
+    red, y = balanced_colourings(*rows_of(GRAPHS["grid"]), 61, np.random.default_rng(3))
     assert len(red) == len(y) == len(np.unique(red, axis=0)) == 61
     assert np.bincount(y).tolist() == [31, 30]
     _, row, col = rows_of(GRAPHS["grid"])
@@ -81,3 +82,19 @@ def test_colour_task_same_seed_is_equal_and_another_differs():
     first, second, other = (colour_task("c", grid_edges(6), SIZES, seed=s) for s in (0, 0, 1))
     np.testing.assert_array_equal(first.x, second.x)
     assert (first.x != other.x).any()
+
+
+def test_grid_squares_are_the_cycles_of_four_nodes():
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 5), ordering="sorted")
+    cycles = {frozenset(cycle) for cycle in nx.simple_cycles(graph, length_bound=4)}
+    assert {frozenset(nodes) for nodes in grid_squares(5).tolist()} == cycles
+
+
+def test_colour_task_matched_counts_are_equal_in_both_classes():
+    sets = grid_edges(6), grid_squares(6)
+    task = colour_task("matched", sets[0], (20, 4, 4), matched=sets)
+    red = task.x[:, 1].reshape(len(task.y), -1) > 0
+    np.testing.assert_array_equal(red_components(*task.edges[1:3], red), task.y + 1)
+    for nodes in sets:
+        counts = red[:, nodes].all(axis=2).sum(axis=1)
+        np.testing.assert_array_equal(counts[task.y == 0], counts[task.y == 1])
