@@ -65,8 +65,10 @@ class LongRange(Protocol):
 
 
 Shapes = Sequence[tuple[int, int]]  # widths and numbers of layers
-_ALONG: Shapes = ((24, 4), (32, 4))
-_FLAT: Shapes = ((64, 8), (48, 14))  # as many weights as the widest along a tree, twice the layers
+_ALONG: Shapes = ((16, 3), (24, 3))
+_FLAT: Shapes = ((48, 6), (40, 10))  # more weights than the widest along a tree, twice the layers
+_WIDE: Shapes = ((32, 4),)
+_WIDE_FLAT: Shapes = ((64, 8),)
 _RATES = (2e-3, 5e-3)
 
 
@@ -101,10 +103,10 @@ _TASKS = LongRange(
     trees=LONG_RANGE_TREES,
     grid=(),
     grids=(
-        *(g for name in COLOURED for g in _grids(name, epochs=30, readout="mean")),
+        *(g for name in COLOURED for g in _grids(name, epochs=25, readout="mean")),
         *_grids("GCB-hard", epochs=100, readout="mean"),
-        *(g for name in DISTANCES for g in _grids(name, epochs=30, readout="mean")),
-        *(g for name in ("match-3", "match-4") for g in _grids(name, epochs=30)),
+        *(g for name in DISTANCES for g in _grids(name, epochs=25, readout="mean")),
+        *(g for name in ("match-3", "match-4") for g in _grids(name, batch=128, epochs=40)),
         *_grids("molhiv", batch=128, epochs=30),
     ),
     folds=1,
@@ -121,7 +123,13 @@ _COLLECTION = replace(
     title="The same models on graphs of the TU collection",
     datasets=TU_DATASETS,
     trees=("best", "random"),
-    grids=tuple(g for name in TU_DATASETS for g in _grids(name, batch=64, epochs=60)),
+    grids=tuple(
+        grid
+        for name in TU_DATASETS
+        for grid in _grids(
+            name, _WIDE, _WIDE_FLAT, batch=128 if name == "NCI1" else 32, epochs=50
+        )
+    ),
     folds=10,
     seeds=3,
     search_folds=2,

@@ -16,8 +16,8 @@ from sepool_experiments.data.tasks.distances import distance_task
 from sepool_experiments.data.tasks.neighbours_match import neighbours_match_task
 from sepool_experiments.data.tasks.task import Task, cached_task
 
-COLOURED = (2_000, 500, 1_000)  # training, validation and test
-DISTANCES = (1_500, 300, 600)
+COLOURED = (1_200, 300, 500)  # training, validation and test
+DISTANCES = (1_000, 200, 400)
 MATCHES = (4_000, 500, 1_000)
 
 
