@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, redirect_stderr
 from dataclasses import asdict, replace
 from io import StringIO
@@ -31,7 +31,6 @@ from sepool_experiments.protocols.figures import FIGURES, Figure
 from sepool_experiments.protocols.longrange import LongRange
 
 if TYPE_CHECKING:
-    from sepool_experiments.backends import RunOptions
     from sepool_experiments.backends.run import Plan
     from sepool_experiments.protocols.units import Unit, Value
 
@@ -89,6 +88,7 @@ def reproduce(
     with redirect_stderr(StringIO()) if as_json else nullcontext():  # no progress with JSON
         from sepool_experiments import backends
         from sepool_experiments.backends.run import Plan
+        from sepool_experiments.backends.stages import log_finished, run_stages
         from sepool_experiments.data import checks
 
         protocol = _protocol(table, quick)
@@ -102,12 +102,12 @@ def reproduce(
             from sepool_experiments.figures.run import reproduce as reproduce_figure
 
             plan = Plan.of(protocol, units, out)
-            _log_finished(plan)
+            log_finished(plan, _log)
             files = reproduce_figure(plan, data, place, _log)
         else:
             cores = workers or os.cpu_count() or 1
-            options = backends.RunOptions(data, place, cores, gpu_share, address=address)
-            plan = _train_stages(protocol, units, out, options, backend)
+            options = backends.RunOptions(data, place, cores, gpu_share, address=address, log=_log)
+            plan = run_stages(protocol, units, out, options, backend)
         _print_outcome(plan, files, perf_counter() - start, as_json)
 
 
@@ -173,57 +173,6 @@ def list_(what: Category, as_json: Json = False) -> None:
 
 def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _train_stages(
-    protocol: Protocol, units: Sequence[Unit], out: Path, options: RunOptions, backend: str
-) -> Plan:
-    """Train all units, or first the search of a protocol that has one; return all as one plan."""
-    from sepool_experiments.backends.run import Plan
-
-    if not isinstance(protocol, LongRange):
-        plan = Plan.of(protocol, units, out)
-        _train_plan(plan, options, backend)
-        return plan
-    from sepool_experiments.report.long_range import final_units
-    from sepool_experiments.results.rows import Rows
-
-    options = replace(options, trainer="sepool_experiments.engine.single:train")
-    search = Plan.of(protocol, protocol.searched(units), out)
-    _train_plan(search, options, backend)
-    rows = Rows.read(out)
-    own = rows[(rows["protocol"] == protocol.name) & (rows["run_digest"] == protocol.digest)]
-    final = Plan.of(protocol, final_units(protocol, units, own), out)
-    _train_plan(final, options, backend)
-    together = dict.fromkeys((*search.units, *final.units))
-    return Plan(protocol, tuple(together), (*search.todo, *final.todo), out)
-
-
-def _train_plan(plan: Plan, options: RunOptions, backend: str) -> None:
-    """Check the data of the unfinished units, and train them."""
-    from sepool_experiments import backends
-    from sepool_experiments.data import checks
-
-    backends.assign_units(backend, plan.todo)
-    fingerprints = checks.check_datasets(options.data_root, plan.protocol, plan.todo)
-    _log_finished(plan)
-    if plan.todo:
-        _train(plan, options, backend, fingerprints)
-
-
-def _log_finished(plan: Plan) -> None:
-    if finished := len(plan.units) - len(plan.todo):
-        total, verb = counted(len(plan.units), "training"), "is" if finished == 1 else "are"
-        _log(f"{finished:,} of {total} {verb} in {plan.out / plan.protocol.name} already")
-
-
-def _train(plan: Plan, options: RunOptions, backend: str, fingerprints: Mapping[str, str]) -> None:
-    """Train with a progress display."""
-    from sepool_experiments.backends.progress import watch
-    from sepool_experiments.backends.run import run
-
-    with watch(plan.todo) as reporter:
-        run(plan, replace(options, log=reporter.log), backend, reporter.add, fingerprints)
 
 
 def _print_outcome(plan: Plan, files: Sequence[Path], seconds: float, as_json: bool) -> None:

@@ -78,7 +78,7 @@ def test_shuffled_covers_the_training_set_once():
     batches.y = torch.arange(10)
     parts = [batch.y.tolist() for batch in batches.shuffled(2, np.random.default_rng(0))]
     assert [len(part) for part in parts] == [2, 2, 1]
-    assert sorted(sum(parts, [])) == [0, 1, 2, 3, 5]
+    assert sorted(example for part in parts for example in part) == [0, 1, 2, 3, 5]
 
 
 def test_edge_blocks_are_sorted_and_in_both_directions():

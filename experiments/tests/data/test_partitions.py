@@ -5,13 +5,13 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from small_graphs import forest, graph_set
 
 import sepool
 from sepool.pyg.format import Forest, global_parents
 from sepool_experiments.data import partitions
 from sepool_experiments.data.graphs import load_trees
 from sepool_experiments.data.partitions import PACKAGES, PARTITIONS, partition_trees
+from small_graphs import forest, graph_set
 
 CAVES = nx.connected_caveman_graph(8, 6)
 
@@ -71,7 +71,8 @@ def test_louvain_levels_are_those_of_networkx():
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_partition_trees_of_graphs_without_edges(partition):
     _, trees = trees_of(partition, nx.empty_graph(4))
-    assert trees.counts[0, 0] == 4 and trees.counts[0, -1] == 1
+    assert trees.counts[0, 0] == 4
+    assert trees.counts[0, -1] == 1
 
 
 @pytest.mark.parametrize("partition", PACKAGES)
@@ -85,7 +86,9 @@ def test_partition_trees_missing_package_has_the_command(partition, monkeypatch)
 def test_load_trees_of_a_partition_are_cached(tmp_path, monkeypatch):
     graphs = graph_set()
     first = load_trees(tmp_path, graphs, "louvain", 3)
-    assert first.counts[:, 0].tolist() == graphs.nodes.tolist() == forest(graphs).counts[:, 0].tolist()
+    assert (
+        first.counts[:, 0].tolist() == graphs.nodes.tolist() == forest(graphs).counts[:, 0].tolist()
+    )
     monkeypatch.setitem(PARTITIONS, "louvain", lambda *args: pytest.fail("built again"))
     again = load_trees(tmp_path, graphs, "louvain", 3)
     np.testing.assert_array_equal(again.parent, first.parent)

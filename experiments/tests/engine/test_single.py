@@ -63,7 +63,8 @@ def test_train_learns_classes(trained, tree, target):
     result = trained(marked(target), tree)
     assert result.val_accuracy >= 0.9
     assert result.test_accuracy >= 0.9
-    assert result.epochs == 12 and 1 <= result.best_epoch <= 12
+    assert result.epochs == 12
+    assert 1 <= result.best_epoch <= 12
     assert len(result.curve) == 12
 
 

@@ -17,7 +17,9 @@ def parameters(config, system):
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize(("table", "dataset"), PAIRS, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(
+    ("table", "dataset"), PAIRS, ids=lambda value: getattr(value, "name", value)
+)
 def test_flat_model_is_deeper_and_larger_than_every_stack_along_a_tree(table, dataset):
     along, flat = (table.configs(dataset, system) for system in (TREE_NET, FLAT_NET))
     assert len(along) == len(flat)

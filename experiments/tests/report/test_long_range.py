@@ -11,13 +11,9 @@ import pytest
 from sepool_experiments.protocols.catalog import PROTOCOLS
 from sepool_experiments.protocols.longrange import FLAT_NET, TREE_NET
 from sepool_experiments.report.cells import own_rows
-from sepool_experiments.report.long_range import (
-    choices,
-    chosen_configs,
-    final_units,
-    long_range_tables,
-)
+from sepool_experiments.report.long_range import choices, long_range_tables
 from sepool_experiments.report.report import write_report
+from sepool_experiments.results.choice import chosen_configs, final_units
 from sepool_experiments.results.database import Writer
 from sepool_experiments.results.rows import Rows
 from sepool_experiments.results.run_info import RunInfo
@@ -116,9 +112,7 @@ def test_tables_scores_and_differences(measured):
 
 def test_tables_of_numbers_have_the_error_and_positive_gains(measured):
     errors = {"best": -1.5, "random": -2.0, "": -4.0}
-    rows = measured(
-        units_of("diameter"), score=lambda unit: errors[unit.tree] + 0.01 * unit.seed
-    )
+    rows = measured(units_of("diameter"), score=lambda unit: errors[unit.tree] + 0.01 * unit.seed)
     scores, tests = long_range_tables(TABLE, rows)
     assert scores.header == ("", "diameter, MAE")
     assert scores.rows[0][1].startswith("1.49 ± 0.02")

@@ -80,9 +80,7 @@ class TaskBatches:
         shift = self._index(np.repeat(ptr[:-1], counts))
         edges = self.edges.index_select(1, columns) + shift
         graph = self._index(np.repeat(np.arange(len(graphs)), nodes))
-        data = Batch(
-            edge_index=edges, batch=graph, ptr=self._index(ptr), num_nodes=int(ptr[-1])
-        )
+        data = Batch(edge_index=edges, batch=graph, ptr=self._index(ptr), num_nodes=int(ptr[-1]))
         if not self.has_trees:
             return data, None
         starts = self.tree_ptr[graphs]

@@ -56,7 +56,7 @@ def metis_levels(pairs: Pairs, nodes: int, sizes: Sequence[int]) -> Levels:
         part = np.zeros(len(weight), np.int64)
         if size > 1 and len(row):
             ptr = pointers(np.bincount(row, minlength=len(weight)))
-            _, found = pymetis.part_graph(
+            _, parts = pymetis.part_graph(
                 size,
                 xadj=ptr.tolist(),
                 adjncy=col.tolist(),
@@ -64,7 +64,7 @@ def metis_levels(pairs: Pairs, nodes: int, sizes: Sequence[int]) -> Levels:
                 eweights=strength.tolist(),
                 recursive=True,
             )
-            part = np.unique(found, return_inverse=True)[1]
+            part = np.unique(parts, return_inverse=True)[1]
         label = part[label]
         levels.append(label)
     return levels
@@ -93,7 +93,7 @@ def infomap_levels(pairs: Pairs, nodes: int, sizes: Sequence[int]) -> Levels:
         search.add_node(node)
     search.add_links(np.asarray(pairs).tolist())
     search.run()
-    paths = search.get_multilevel_modules()
+    paths: Any = search.get_multilevel_modules()  # type: ignore[no-untyped-call]
     depth = max(map(len, paths.values()))
     # A shallow module is its own child on the levels below it.
     padded = [[paths[node][min(i, len(paths[node]) - 1)] for i in range(depth)] for node in paths]

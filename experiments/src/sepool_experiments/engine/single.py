@@ -47,9 +47,7 @@ def train(
 
 
 @lru_cache(maxsize=4)
-def _batches(
-    root: Path, name: str, tree: str, fold: int, folds: int, device: str
-) -> TaskBatches:
+def _batches(root: Path, name: str, tree: str, fold: int, folds: int, device: str) -> TaskBatches:
     """Examples of a task, kept from one training to the next."""
     task = load_task(root, name, fold, folds)
     forest = load_task_trees(root, task, tree, HEIGHT) if tree else None
@@ -148,7 +146,7 @@ class Training:
         for batch in self.batches.shuffled(self.unit.config.batch, self.rng):
             loss = self.scale.loss(self._predict(batch), batch.y)
             self.optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(self.model.parameters(), self.protocol.clip)
             self.optimiser.step()
             self.schedule.step()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sepool_experiments.models.systems import Build, System
 from sepool_experiments.protocols.longrange import FLAT_NET, TREE_NET
@@ -12,7 +12,17 @@ from sepool_experiments.protocols.units import Config
 if TYPE_CHECKING:
     from torch import nn
 
-OPTIONS = ("task", "layers", "level_readout", "jump", "reduce", "pooled", "readout", "residual", "norm")
+OPTIONS = (
+    "task",
+    "layers",
+    "level_readout",
+    "jump",
+    "reduce",
+    "pooled",
+    "readout",
+    "residual",
+    "norm",
+)
 
 
 def _build(height: int) -> Build:
@@ -23,7 +33,7 @@ def _build(height: int) -> Build:
     ) -> nn.Module:
         from sepool.nn import SEPGraphNet
 
-        options = {name: value for name, value in config.extra if name in OPTIONS}
+        options: dict[str, Any] = {name: value for name, value in config.extra if name in OPTIONS}
         model: nn.Module = SEPGraphNet(
             features,
             config.hidden,

@@ -126,9 +126,7 @@ _COLLECTION = replace(
     grids=tuple(
         grid
         for name in TU_DATASETS
-        for grid in _grids(
-            name, _WIDE, _WIDE_FLAT, batch=128 if name == "NCI1" else 32, epochs=50
-        )
+        for grid in _grids(name, _WIDE, _WIDE_FLAT, batch=128 if name == "NCI1" else 32, epochs=50)
     ),
     folds=10,
     seeds=3,

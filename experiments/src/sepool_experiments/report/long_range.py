@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-import numpy as np
 import pandas as pd
 
 from sepool_experiments.protocols.longrange import FLAT_NET, LONG_RANGE_TREES, TREE_NET, LongRange
-from sepool_experiments.protocols.units import Unit
 from sepool_experiments.report.comparisons import HOLM, TEST_COLUMNS, with_holm
 from sepool_experiments.report.stats import Selected, compare
+from sepool_experiments.results.choice import Key, chosen_configs
 from sepool_experiments.tables import MISSING, Record, Table, figure
 
 UNTRAINED = 0.03  # validation score under the flat model that needs more training
-Key = tuple[str, str, str]  # dataset, system, tree
 
 
 @dataclass(frozen=True)
@@ -33,40 +31,6 @@ class Choice:
     searched: int
     val: float
     selected: Selected
-
-
-def chosen_configs(protocol: LongRange, rows: pd.DataFrame) -> dict[Key, tuple[str, int, float]]:
-    """Return the configuration of the best validation score, the number searched, and the score.
-
-    Only configurations with all trainings of the search take part.
-    """
-    search = rows[(rows["seed"] < protocol.search) & (rows["fold"] < protocol.search_folds)]
-    expected = protocol.search * protocol.search_folds
-    chosen = {}
-    for key, group in search.groupby(["dataset", "system", "tree"]):
-        by_config = group.groupby("config")
-        complete = by_config.filter(lambda part: len(part) == expected)
-        if complete.empty:
-            continue
-        means = complete.groupby("config")[["val_accuracy", "val_loss"]].mean().reset_index()
-        means["val_accuracy"] = means["val_accuracy"].round(9)
-        order = ["val_accuracy", "val_loss", "config"]
-        best = means.sort_values(order, ascending=[False, True, True]).iloc[0]
-        chosen[key] = str(best["config"]), len(means), float(best["val_accuracy"])
-    return chosen
-
-
-def final_units(
-    protocol: LongRange, units: Sequence[Unit], rows: pd.DataFrame
-) -> list[Unit]:
-    """Return the units of the configurations that the search has chosen."""
-    chosen = chosen_configs(protocol, rows)
-    none = ("", 0, np.nan)
-    return [
-        unit
-        for unit in units
-        if chosen.get((unit.dataset, unit.system, unit.tree), none)[0] == str(unit.config)
-    ]
 
 
 def choices(protocol: LongRange, rows: pd.DataFrame) -> dict[Key, Choice]:
@@ -88,15 +52,15 @@ def choices(protocol: LongRange, rows: pd.DataFrame) -> dict[Key, Choice]:
 
 def long_range_tables(protocol: LongRange, rows: pd.DataFrame) -> list[Table]:
     """Return the table of scores and that of paired tests."""
-    found = choices(protocol, rows)
-    tables = [score_table(protocol, found), difference_table(protocol, found)]
+    outcomes = choices(protocol, rows)
+    tables = [score_table(protocol, outcomes), difference_table(protocol, outcomes)]
     return [table for table in tables if table.rows]
 
 
-def lines_of(found: dict[Key, Choice]) -> list[tuple[str, str]]:
+def lines_of(outcomes: dict[Key, Choice]) -> list[tuple[str, str]]:
     """Return systems and trees with results: trees in the order of the protocol, then none."""
     usual = [*((TREE_NET, tree) for tree in LONG_RANGE_TREES), (FLAT_NET, "")]
-    present = {key[1:] for key in found}
+    present = {key[1:] for key in outcomes}
     return [line for line in usual if line in present]
 
 
@@ -105,15 +69,15 @@ def line_name(system: str, tree: str) -> str:
     return f"{system} ({tree})" if tree else system
 
 
-def score_table(protocol: LongRange, found: dict[Key, Choice]) -> Table:
+def score_table(protocol: LongRange, outcomes: dict[Key, Choice]) -> Table:
     """Return the scores, a row a system and tree, a column a dataset."""
-    datasets = [name for name in protocol.datasets if name in {key[0] for key in found}]
+    datasets = [name for name in protocol.datasets if name in {key[0] for key in outcomes}]
     lines, records = [], []
-    for line in lines_of(found):
+    for line in lines_of(outcomes):
         texts = []
         for dataset in datasets:
-            choice = found.get((dataset, *line))
-            texts.append(_text(protocol, found, (dataset, *line)))
+            choice = outcomes.get((dataset, *line))
+            texts.append(_text(protocol, outcomes, (dataset, *line)))
             if choice:
                 records.append(_record(protocol, (dataset, *line), choice))
         lines.append((line_name(*line), *texts))
@@ -134,22 +98,22 @@ def score_table(protocol: LongRange, found: dict[Key, Choice]) -> Table:
     )
 
 
-def _text(protocol: LongRange, found: dict[Key, Choice], key: Key) -> str:
-    choice = found.get(key)
+def _text(protocol: LongRange, outcomes: dict[Key, Choice], key: Key) -> str:
+    choice = outcomes.get(key)
     if choice is None:
         return MISSING
     sign = -1 if protocol.metric(key[0]) == "mae" else 1
     star = "" if choice.selected.seeds >= protocol.seeds else " *"
-    mark = " †" if untrained(protocol, found, key) else ""
+    mark = " †" if untrained(protocol, outcomes, key) else ""
     return figure(sign * choice.selected.mean, choice.selected.spread, star + mark)
 
 
-def untrained(protocol: LongRange, found: dict[Key, Choice], key: Key) -> bool:
+def untrained(protocol: LongRange, outcomes: dict[Key, Choice], key: Key) -> bool:
     """Test for a control that validates worse than the flat model by more than 3 points."""
-    flat = found.get((key[0], FLAT_NET, ""))
+    flat = outcomes.get((key[0], FLAT_NET, ""))
     if flat is None or protocol.metric(key[0]) == "mae":
         return False
-    return found[key].val < flat.val - UNTRAINED
+    return outcomes[key].val < flat.val - UNTRAINED
 
 
 def _record(protocol: LongRange, key: Key, choice: Choice) -> Record:
@@ -169,9 +133,9 @@ def _record(protocol: LongRange, key: Key, choice: Choice) -> Record:
     }
 
 
-def difference_table(protocol: LongRange, found: dict[Key, Choice]) -> Table:
+def difference_table(protocol: LongRange, outcomes: dict[Key, Choice]) -> Table:
     """Compare the best trees with every other row, on every dataset."""
-    records = with_holm(list(_differences(protocol, found)))
+    records = with_holm(list(_differences(protocol, outcomes)))
     names = " or ".join(sorted({record["test"] for record in records}))
     return Table.of(
         name=f"{protocol.name}-tests",
@@ -185,12 +149,12 @@ def difference_table(protocol: LongRange, found: dict[Key, Choice]) -> Table:
     )
 
 
-def _differences(protocol: LongRange, found: dict[Key, Choice]) -> Iterator[Record]:
+def _differences(protocol: LongRange, outcomes: dict[Key, Choice]) -> Iterator[Record]:
     best = (TREE_NET, LONG_RANGE_TREES[0])
     for dataset in protocol.datasets:
-        first = found.get((dataset, *best))
-        for line in lines_of(found):
-            other = found.get((dataset, *line))
+        first = outcomes.get((dataset, *best))
+        for line in lines_of(outcomes):
+            other = outcomes.get((dataset, *line))
             if first is None or other is None or line == best:
                 continue
             if test := compare(first.selected, other.selected, protocol.folds):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sepool.segments import pointers
-from sepool_experiments.data.tasks.distances import FAMILIES, KINDS, distance_task, random_graph
+from sepool_experiments.data.tasks.distances import FAMILIES, MEASURES, distance_task, random_graph
 
 SIZES = (12, 6, 6)
 
@@ -55,9 +55,9 @@ def test_shortest_path_is_that_of_networkx_from_the_marked_node():
     assert task.y.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_distance_task_features_are_degrees(kind):
-    task = distance_task(kind, kind, SIZES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_distance_task_features_are_degrees(measure):
+    task = distance_task(measure, measure, SIZES)
     for graph, x in graphs_of(task):
         degrees = [min(graph.degree[node], 8) - 1 for node in range(len(graph))]
         assert x[:, :8].argmax(axis=1).tolist() == degrees

@@ -14,8 +14,11 @@ def test_scaffold_split_scaffolds_stay_together():
     parts = scaffold_split(scaffolds)
     assert np.sort(np.concatenate(parts)).tolist() == list(range(200))
     groups = [{scaffolds[i] for i in part} for part in parts]
-    assert not groups[0] & groups[1] and not groups[0] & groups[2] and not groups[1] & groups[2]
-    assert len(parts[0]) <= 160 and len(parts[1]) <= 20
+    assert not groups[0] & groups[1]
+    assert not groups[0] & groups[2]
+    assert not groups[1] & groups[2]
+    assert len(parts[0]) <= 160
+    assert len(parts[1]) <= 20
 
 
 def test_hiv_task_without_rdkit_has_the_command(tmp_path, monkeypatch):

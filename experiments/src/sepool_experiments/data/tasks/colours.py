@@ -118,8 +118,8 @@ def _pairs(one: Ints, other: Ints) -> tuple[Ints, Ints]:
         ordered = values[order]
         rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
         keys.append(ordered * (len(one) + len(other) + 1) + rank)
-    _, first, second = np.intersect1d(*keys, assume_unique=True, return_indices=True)
-    return orders[0][first], orders[1][second]
+    numbers = np.intersect1d(keys[0], keys[1], assume_unique=True, return_indices=True)
+    return orders[0][numbers[1]], orders[1][numbers[2]]
 
 
 def red_components(row: Ints, col: Ints, red: Bools) -> Ints:
@@ -151,11 +151,11 @@ def colourings(nodes: int, row: Ints, col: Ints, count: int, rng: np.random.Gene
         walks.visit(everyone, np.full(count, walk), start)
     turn, active = 0, everyone
     while len(active := active[walks.size[active].sum(axis=1) < nodes // 2]):
-        walk = np.full(len(active), turn)
-        walks.refill(active, walk)
-        node = walks.pop(active, walk)
+        current = np.full(len(active), turn)
+        walks.refill(active, current)
+        node = walks.pop(active, current)
         fresh = ~walks.red[active, node]
-        walks.visit(active[fresh], walk[fresh], node[fresh])
+        walks.visit(active[fresh], current[fresh], node[fresh])
         turn = 1 - turn
     return walks.red
 
@@ -198,7 +198,7 @@ class _Walks:
         self.head[example, walk] += 1
         return node
 
-    def _push(self, example: Ints, walk: Ints, node: Ints) -> None:
+    def _push(self, example: Ints, walk: Ints, node: NDArray[Any]) -> None:
         """Queue two different neighbours of each node, in random order, or its only one."""
         degree = self.ptr[node + 1] - self.ptr[node]
         first = (self.rng.random(len(node)) * degree).astype(np.int64)

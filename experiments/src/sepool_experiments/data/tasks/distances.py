@@ -16,17 +16,17 @@ from sepool_experiments.data.tasks.task import Ints, Task, edge_blocks, split_in
 Family = Callable[[int, np.random.Generator], Ints]
 DEGREES = 8  # columns of the one-hot degree; the last is for all higher ones
 MIN_NODES, MAX_NODES = 20, 200
-KINDS = ("diameter", "eccentricity", "shortest-path")
+MEASURES = ("diameter", "eccentricity", "shortest-path")
 
 
-def distance_task(name: str, kind: str, sizes: tuple[int, int, int], seed: int = 0) -> Task:
+def distance_task(name: str, measure: str, sizes: tuple[int, int, int], seed: int = 0) -> Task:
     """Return random connected graphs of 20 to 200 nodes with distances as targets.
 
     Features are one-hot degrees and, for shortest paths, a mark of the source.
 
     Args:
         name: name of the task.
-        kind: "diameter" (a number a graph), "eccentricity" (a number a node) or "shortest-path"
+        measure: "diameter" (a number a graph), "eccentricity" (a number a node) or "shortest-path"
             (the distance of every node from the marked one).
         sizes: number of training, validation and test graphs.
         seed: of the graphs and sources.
@@ -40,25 +40,26 @@ def distance_task(name: str, kind: str, sizes: tuple[int, int, int], seed: int =
     x, y = [], []
     for count, pairs in zip(nodes, edges, strict=True):
         distances = all_distances(int(count), pairs)
-        source = int(rng.integers(count))
+        marked = int(rng.integers(count))
         degree = np.bincount(pairs.ravel(), minlength=count)
         columns = [np.eye(DEGREES)[np.minimum(degree, DEGREES) - 1]]
-        if kind == "shortest-path":
-            columns.append((np.arange(count) == source)[:, None])
+        if measure == "shortest-path":
+            columns.append((np.arange(count) == marked)[:, None])
         x.append(np.concatenate(columns, axis=1))
-        y.append(_targets(kind, distances, source))
+        y.append(_targets(measure, distances, marked))
     return Task(
         name, nodes, edge_blocks(edges), np.concatenate(x).astype(np.float32),
         np.concatenate(y).astype(np.float32), **split_in_order(*sizes), metric="mae",
-        target="graph" if kind == "diameter" else "node",
+        target="graph" if measure == "diameter" else "node",
     )  # fmt: skip
 
 
-def _targets(kind: str, distances: Ints, source: int) -> Ints:
-    if kind == "diameter":
-        return distances.max(keepdims=True).ravel()
-    targets: Ints = distances.max(axis=0) if kind == "eccentricity" else distances[source]
-    return targets
+def _targets(measure: str, distances: Ints, marked: int) -> Ints:
+    farthest: Ints = distances.max(axis=0)
+    if measure == "diameter":
+        return np.array([farthest.max()])
+    from_marked: Ints = distances[marked]
+    return farthest if measure == "eccentricity" else from_marked
 
 
 def all_distances(nodes: int, edges: Ints) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,12 +28,13 @@ def hiv_task(root: Path, name: str) -> Task:
     from rdkit import Chem, RDLogger
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
-    RDLogger.DisableLog("rdApp.*")
+    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
     table = pd.read_csv(path, usecols=["smiles", "HIV_active"])
     read = [Chem.MolFromSmiles(text) for text in table["smiles"]]
     molecules = [molecule for molecule in read if molecule is not None]
     y = table["HIV_active"].to_numpy(np.int64)[[molecule is not None for molecule in read]]
-    scaffolds = [MurckoScaffoldSmiles(mol=m, includeChirality=False) for m in molecules]
+    scaffold_of: Any = MurckoScaffoldSmiles
+    scaffolds = [scaffold_of(mol=molecule) for molecule in molecules]
     edges = [
         np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in m.GetBonds()], np.int64)
         for m in molecules
@@ -72,9 +74,9 @@ def _atom_features(atoms: Ints) -> np.ndarray[tuple[int, int], np.dtype[np.float
     """One-hot columns of element, degree, charge, aromaticity and hydrogens."""
     number, degree, charge, aromatic, hydrogens = atoms.T
     element = np.searchsorted(ELEMENTS, number)
-    known = np.isin(number, ELEMENTS)
+    listed = np.isin(number, ELEMENTS)
     codes = (
-        (np.where(known, element, len(ELEMENTS)), len(ELEMENTS) + 1),
+        (np.where(listed, element, len(ELEMENTS)), len(ELEMENTS) + 1),
         (np.minimum(degree, 6), 7),
         (np.clip(charge, -2, 2) + 2, 5),
         (aromatic, 2),

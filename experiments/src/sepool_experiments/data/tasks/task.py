@@ -79,7 +79,7 @@ class Task:
         return targets
 
 
-def split_in_order(train: int, val: int, test: int) -> dict[str, Ints]:
+def split_in_order(train: int, val: int, test: int) -> dict[str, Any]:
     """Return the examples of three parts, one after another.
 
     >>> split_in_order(2, 1, 1)["val"]
@@ -110,13 +110,11 @@ def cached_task(root: Path, name: str, make: Callable[[], Task]) -> Task:
         write_archive(path, FORMAT, VERSION, _arrays(make()))
     arrays = read_archive(path, FORMAT, VERSION)
     numbers = {key: arrays[key].astype(np.int64) for key in ("nodes", *PARTS)}
-    edges = EdgeBlocks(*(arrays[key].astype(np.int64) for key in ("counts", "row", "col")))
+    counts, row, col = (arrays[key].astype(np.int64) for key in ("counts", "row", "col"))
     metric, target = str(arrays["metric"]), str(arrays["target"])
     y = arrays["y"].astype(np.float32 if metric == "mae" else np.int64)
-    return Task(
-        name, edges=edges, x=arrays["x"].astype(np.float32), y=y, metric=metric, target=target,
-        **numbers,
-    )  # fmt: skip
+    blocks, x = EdgeBlocks(counts, row, col), arrays["x"].astype(np.float32)
+    return Task(name, edges=blocks, x=x, y=y, metric=metric, target=target, **numbers)
 
 
 def _arrays(task: Task) -> dict[str, NDArray[Any]]:
