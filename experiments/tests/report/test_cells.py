@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sepool_experiments.protocols.catalog import PROTOCOLS
-from sepool_experiments.report.cells import Line, cells, matched, own_rows
+from sepool_experiments.report.cells import LIGHT, Line, cells, matched, own_rows
 from sepool_experiments.report.stats import RULES
 from sepool_experiments.results.rows import Rows
 
@@ -21,10 +21,14 @@ def test_cells_by_name_have_one_line_a_depth(rows):
     by_line = {cell.line: cell for cell in cells(table, results) if cell.dataset == "Cora"}
     for depth in "12345":
         cell = by_line[Line("SEP-N", "best", variant=depth)]
-        assert len(cell.rows) == 20
-        assert cell.expected == 200
-        assert set(cell.rows["blocks"]) == {int(depth)}
+        light = by_line[Line("SEP-N", "best", variant=f"{depth}, {LIGHT}")]
+        assert (len(cell.rows), cell.expected) == (16, 160)
+        assert (len(light.rows), light.expected) == (4, 40)
+        assert set(cell.rows["blocks"]) == set(light.rows["blocks"]) == {int(depth)}
         assert cell.published is not None
+        assert light.published is None
+        assert light.line.name == f"SEP-N light, predicted trees({depth})"
+        assert cell.line.depth == light.line.depth == int(depth)
     assert len(by_line[Line("g-U-Nets", variant="2")].rows) == 0
     assert Line("g-U-Nets", variant="1") not in by_line
 
@@ -99,3 +103,23 @@ def test_matched_disjoint_grids_use_own_selection(rows):
     for one, cell in zip(matched(gcn, sgc, "customary"), (gcn, sgc), strict=True):
         assert one.configs == cell.selected["customary"].configs
         assert one.accuracy.equals(cell.selected["customary"].accuracy)
+
+
+def test_cells_of_a_shared_model_have_the_rows_of_both_tables(write):
+    depths, shallow = PROTOCOLS["table4"], PROTOCOLS["tableA1"]
+    units = {
+        "table4": depths.units(["Cora"], ["SEP-N"], ["best"], seeds=[0, 1]),
+        "tableA1": shallow.units(["Cora"], ["SEP-N"], ["best"], seeds=[1, 2]),
+    }
+    for name, part in units.items():
+        folder = write(part, PROTOCOLS[name], level=lambda u: 0.1 * (u.protocol == "table4"))
+    measured = Rows.read(folder)
+    accuracies = []
+    for table, number in ((depths, "2"), (shallow, "5")):
+        line = Line("SEP-N", "best", variant=f"{number}, {LIGHT}")
+        (cell,) = (c for c in cells(table, measured) if c.line == line and c.dataset == "Cora")
+        by_seed = cell.rows.groupby("seed")["test_accuracy"]
+        assert by_seed.size().to_dict() == {0: 4, 1: 4, 2: 4}
+        accuracies.append(by_seed.mean().round(6).to_dict())
+        assert accuracies[-1][1] > accuracies[-1][2] + 0.05
+    assert accuracies[0] == accuracies[1]

@@ -150,6 +150,7 @@ _TABLE4 = replace(
         ),
     ),
     rows_by="name",
+    shares=(("SEP-N", "2", "tableA1", "5"),),
 )
 
 
@@ -173,6 +174,7 @@ _TABLE_A1 = replace(
     grid=_SMALL,
     grids=_shallow(),
     rows_by="name",
+    shares=(("SEP-N", "5", "table4", "2"),),  # two blocks have five convolutions
 )
 
 
@@ -194,6 +196,7 @@ def _quick(full: Protocol) -> Protocol:
         title=f"{full.title}, a short trial",
         datasets=("Cora",),
         grids=(*small, *rest),
+        shares=(),
         seeds=1,
         epochs=100,
         patience=15,

@@ -56,6 +56,8 @@ class Protocol:
             the settings as in ``extra``, and the name of the row.
         tree_systems: systems that pool along a coding tree.
         borrows: name of a protocol whose rows complete this table.
+        shares: models that another table has too: the system, its ``name`` here, the other
+            protocol and its ``name`` there. Both tables show the same rows.
         rival: name of a protocol with the same systems and other settings; the report also shows
             the selection from both.
 
@@ -87,6 +89,7 @@ class Protocol:
     variants: tuple[tuple[str, Settings, str], ...] = ()
     tree_systems: tuple[str, ...] = ("SEP-G", "SEP-N")
     borrows: str = ""
+    shares: tuple[tuple[str, str, str, str], ...] = ()
     rival: str = ""
 
     def steps_for(self, dataset: str) -> int | None:

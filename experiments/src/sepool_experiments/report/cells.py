@@ -16,6 +16,7 @@ from sepool_experiments.report.published import Published, published
 from sepool_experiments.report.stats import RULES, Selected, select
 
 UNIT = ["setting", "fold", "seed"]  # columns that pair the trainings of two systems
+LIGHT = "light, predicted trees"  # SEP-N without weights above the nodes, along such trees
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Line:
         SEP-G (best) | SEP-G-GIN (paper) | GCN
         >>> print(Line("SEP-N", "random", variant="2"))
         SEP-N(2) (random)
+        >>> print(Line("SEP-N", "best", variant=f"2, {LIGHT}"))
+        SEP-N light, predicted trees(2) (best)
     """
 
     system: str
@@ -50,7 +53,20 @@ class Line:
     def name(self) -> str:
         """Name in the paper."""
         name = f"{self.system}-{self.conv}" if self.conv else self.system
-        return f"{name}({self.variant})" if self.variant else name
+        if self.variant.endswith(LIGHT):
+            name = f"{name} {LIGHT}"
+        number = self.variant.removesuffix(LIGHT).removesuffix(", ")
+        return f"{name}({number})" if number else name
+
+    @property
+    def depth(self) -> int | None:
+        """Number of blocks or convolutions, in a table by depth."""
+        number = self.variant.partition(", ")[0]
+        return int(number) if number.isdecimal() else None
+
+    def at_any_depth(self) -> Line:
+        """Return the line without its depth."""
+        return replace(self, variant=self.variant.partition(", ")[2])
 
     def __str__(self) -> str:
         return f"{self.name} ({self.tree})" if self.tree else self.name
@@ -181,7 +197,30 @@ def joined(first: Iterable[Cell], second: Iterable[Cell]) -> list[Cell]:
 
 
 def own_rows(protocol: Protocol, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a protocol's rules and grid."""
+    """Return the rows of a protocol's rules and grid, with those of models that tables share.
+
+    Of a training that two tables have the row of the first one counts, in both.
+    """
+    parts = {protocol.name: _rows_of_grid(protocol, rows)}
+    for system, name, other, other_name in protocol.shares:
+        theirs = _rows_of_grid(PROTOCOLS[other], rows)
+        named = theirs["extra"].map(lambda extra, old=other_name: dict(extra).get("name") == old)
+        same = named.astype(bool) & (theirs["system"] == system)
+        parts[other] = _renamed(theirs[same], other_name, name)
+    if len(parts) == 1:
+        return parts[protocol.name]
+    joined = pd.concat([parts[name] for name in sorted(parts)], ignore_index=True)
+    return joined.drop_duplicates(["dataset", "system", "tree", "config", "fold", "seed"])
+
+
+def _renamed(rows: pd.DataFrame, old: str, new: str) -> pd.DataFrame:
+    """Return rows with another name in their configurations."""
+    extra = [tuple({**dict(pairs), "name": new}.items()) for pairs in rows["extra"]]
+    config = [text.replace(f"name={old}", f"name={new}") for text in rows["config"]]
+    return rows.assign(extra=extra, config=config)
+
+
+def _rows_of_grid(protocol: Protocol, rows: pd.DataFrame) -> pd.DataFrame:
     own = rows[(rows["protocol"] == protocol.name) & (rows["run_digest"] == protocol.digest)]
     pairs = set(zip(own["dataset"], own["system"], strict=True))
     configs = {pair: set(map(str, protocol.configs(*pair))) for pair in pairs}
@@ -222,7 +261,8 @@ def variant_of(protocol: Protocol, conv: str, extra: Iterable[tuple[str, object]
     """Return the name of a configuration's row, where rows have names."""
     settings = dict(extra)
     if protocol.rows_by == "name":
-        return str(settings.get("name", ""))
+        name = str(settings.get("name", ""))
+        return f"{name}, {LIGHT}" if name.isdecimal() and settings.get("light") else name
     return next((name for c, s, name in protocol.variants if (c, dict(s)) == (conv, settings)), "")
 
 

@@ -36,7 +36,7 @@ def write_plots(
     drawn: dict[str, Figure] = {}
     if any(cell.selected["customary"] for cell in table_cells):
         drawn["accuracy"] = accuracy_plot(table_cells)
-    if protocol.rows_by == "name" and all(cell.line.variant.isdecimal() for cell in table_cells):
+    if protocol.rows_by == "name" and all(cell.line.depth for cell in table_cells):
         unit_name = "blocks" if "blocks" in protocol.title else "convolutions"
         drawn["depth"] = depth_plot(table_cells, unit_name)
     for dataset in dict.fromkeys(unit.dataset for unit, _ in shown):
@@ -92,15 +92,15 @@ def accuracy_plot(table_cells: Sequence[Cell]) -> Figure:
 def depth_plot(table_cells: Sequence[Cell], unit_name: str = "blocks") -> Figure:
     """Plot accuracy by depth, one panel a dataset, one line a system; published ones dashed."""
     datasets = list(dict.fromkeys(cell.dataset for cell in table_cells))
-    systems = list(dict.fromkeys((cell.line.system, cell.line.tree) for cell in table_cells))
+    systems = list(dict.fromkeys(cell.line.at_any_depth() for cell in table_cells))
     first = _first_of_name([cell.line for cell in table_cells])
     figure, axes = _panels(1, len(datasets), (1.0 + 3.2 * len(datasets), 3.4))
     for axis, dataset in zip(axes, datasets, strict=True):
         for i, system in enumerate(systems):
             by_depth = [
-                (int(cell.line.variant), cell)
+                (cell.line.depth or 0, cell)
                 for cell in table_cells
-                if (cell.line.system, cell.line.tree) == system and cell.dataset == dataset
+                if cell.line.at_any_depth() == system and cell.dataset == dataset
             ]
             published = [
                 (depth, cell.published.mean)
@@ -115,12 +115,12 @@ def depth_plot(table_cells: Sequence[Cell], unit_name: str = "blocks") -> Figure
             color = f"C{i}"
             if published:
                 style: dict[str, Any] = {"color": color, "lw": 0.8, "ms": 5}
-                label = f"{system[0]}, published"  # with a marker, for lines of one point
+                label = f"{system.name}, published"  # with a marker, for lines of one point
                 axis.plot(*zip(*published, strict=True), "x--", label=label, **style)
             if measured:
                 depth, mean, low, high = np.array(measured, float).T
                 x = depth + DODGE * (i - (len(systems) - 1) / 2)
-                error, label = [mean - low, high - mean], str(Line(*system))
+                error, label = [mean - low, high - mean], str(system)
                 axis.errorbar(x, mean, error, fmt="o-", ms=4, color=color, label=label)
         axis.set_title(dataset, fontsize=9)
         axis.set_xlabel(f"number of {unit_name}", fontsize=8)
