@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "examples"))
 
+import hierarchy
 import picture
 import sepool
 from sepool import _core, viz
@@ -48,6 +49,7 @@ def main() -> None:
     draw_bits()
     draw_stages()
     draw_communities()
+    hierarchy.draw(IMAGES / "hierarchy.svg")
     draw_gallery()
     print(f"drew {len(list(IMAGES.rglob('*.*')))} pictures into {IMAGES.relative_to(ROOT)}")
 

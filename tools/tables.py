@@ -31,7 +31,9 @@ from page import Section, count, grouped, percent, seconds, table
 from results import load
 from sepool_experiments import tables
 from sepool_experiments.protocols.catalog import PROTOCOLS
+from sepool_experiments.protocols.longrange import LongRange
 from sepool_experiments.report import cells as report_cells
+from sepool_experiments.report import long_range as long_range_report
 from sepool_experiments.report import report
 from sepool_experiments.results.rows import Rows
 
@@ -39,6 +41,11 @@ MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 PARTS = ("lfr", "families", "knn", "planted", "heights", "blocks", "threads", "gve", "growth")
 DEPTH_PARTS = ("random", "planted", "lfr", "known", "time", "update", "directed")
 RULE = "customary"  # how a configuration is chosen
+LONG_RANGE = {
+    name: table
+    for name, table in PROTOCOLS.items()
+    if isinstance(table, LongRange) and not name.endswith("-quick")
+}
 
 
 @cache
@@ -152,6 +159,14 @@ def report_tables(name: str) -> dict[str, Any]:
     return {one.name: one for one in made}
 
 
+def long_range(name: str, part: str) -> str:
+    """A table of the protocols longrange and longrange-tu: "scores" or "tests"."""
+    made = long_range_report.long_range_tables(LONG_RANGE[name], own_rows(name))
+    (shown,) = (one for one in made if one.name == f"{name}-{part}")
+    origin = f"`sepool reproduce {name}`: {_made_by(own_rows(name))}"
+    return "\n\n".join([tables.markdown(shown), shown.note, origin][: 3 if part == "scores" else 2])
+
+
 def verdicts() -> str:
     """The outcomes of the paired tests of SEP-G against its baselines."""
     return str(report_tables("table1")["table1-verdicts"].note)
@@ -206,6 +221,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "table2": lambda: accuracy("table2"),
     "table3": lambda: accuracy("table3"),
     "table4": lambda: accuracy("table4"),
+    "tableA1": lambda: accuracy("tableA1"),
+    **{
+        f"{name}-{part}": partial(long_range, name, part)
+        for name in LONG_RANGE
+        for part in ("scores", "tests")
+    },
     "verdicts": verdicts,
     "against-random": against_random,
     "tree-entropy": lambda: bench("trees", page_quality.trees),
