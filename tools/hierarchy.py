@@ -24,6 +24,7 @@ LINES = (
     ((TREE_NET, "random"), "the same tree, leaves permuted", "#e69f00", "s"),
     ((FLAT_NET, ""), "flat, deeper, more weights", "#9aa3ad", "D"),
 )
+Errors = dict[tuple[str, str], np.ndarray]  # by system and tree, one a seed
 POOLED = {"table1": "SEP-G", "table3": "SEP-N", "sepn-search": "SEP-N light"}
 
 
@@ -39,7 +40,7 @@ def draw(path: Path) -> None:
     viz.save_figure(figure, path)
 
 
-def errors(rows: cells.pd.DataFrame) -> Iterator[tuple[str, dict[tuple[str, str], np.ndarray]]]:
+def errors(rows: cells.pd.DataFrame) -> Iterator[tuple[str, Errors]]:
     """Yield a task and the errors of every line, one a seed, in those of the flat model."""
     for name, table in PROTOCOLS.items():
         if not isinstance(table, LongRange) or name.endswith("-quick"):
@@ -50,11 +51,14 @@ def errors(rows: cells.pd.DataFrame) -> Iterator[tuple[str, dict[tuple[str, str]
             if flat is None:
                 continue
             unit = error(table, dataset, flat).mean()
-            yield dataset, {
-                line: error(table, dataset, outcomes[dataset, *line]) / unit
-                for line, *_ in LINES
-                if (dataset, *line) in outcomes
-            }
+            yield (
+                dataset,
+                {
+                    line: error(table, dataset, outcomes[(dataset, *line)]) / unit
+                    for line, *_ in LINES
+                    if (dataset, *line) in outcomes
+                },
+            )
 
 
 def error(table: LongRange, dataset: str, choice: Choice) -> np.ndarray:
@@ -63,9 +67,7 @@ def error(table: LongRange, dataset: str, choice: Choice) -> np.ndarray:
     return -score if table.metric(dataset) == "mae" else 100 - score
 
 
-def draw_errors(
-    axes: Axes, tasks: list[tuple[str, dict[tuple[str, str], np.ndarray]]]
-) -> None:
+def draw_errors(axes: Axes, tasks: list[tuple[str, dict[tuple[str, str], np.ndarray]]]) -> None:
     for y, (_, lines) in enumerate(tasks):
         for line, label, colour, marker in LINES:
             if line in lines:

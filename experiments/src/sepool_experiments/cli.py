@@ -28,7 +28,7 @@ from sepool_experiments.protocols.choices import (
     parse_numbers,
 )
 from sepool_experiments.protocols.figures import FIGURES, Figure
-from sepool_experiments.protocols.longrange import LongRange
+from sepool_experiments.protocols.longrange import LONG_RANGE_TASKS, LongRange
 
 if TYPE_CHECKING:
     from sepool_experiments.backends.run import Plan
@@ -251,7 +251,7 @@ def _systems() -> Iterator[dict[str, Value]]:
 
 
 def _datasets() -> Iterator[dict[str, Value]]:
-    for name, classified in DATASETS.items():
+    for name, classified in {**DATASETS, **dict.fromkeys(LONG_RANGE_TASKS, "longrange")}.items():
         users = (table.name for table in PROTOCOLS.values() if name in table.datasets)
         yield {"dataset": name, "classifies": classified, "protocols": ", ".join(users)}
 

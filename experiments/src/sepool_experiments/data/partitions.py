@@ -34,7 +34,8 @@ def partition_trees(
     """
     package = PACKAGES.get(partition)
     if package and find_spec(package) is None:
-        raise ValueError(f"trees of {partition} need {package}: {install_command(package)}")
+        command = install_command("sepool-experiments[controls]")
+        raise ValueError(f"trees of {partition} need {package}: {command}")
     trees = []
     for pairs, count, sizes in zip(edges, nodes, best.counts, strict=True):
         inner = [int(size) for size in sizes[1:-1]]
@@ -55,11 +56,10 @@ def metis_levels(pairs: Pairs, nodes: int, sizes: Sequence[int]) -> Levels:
         row, col, strength = _quotient(pairs, label)
         part = np.zeros(len(weight), np.int64)
         if size > 1 and len(row):
-            ptr = pointers(np.bincount(row, minlength=len(weight)))
+            starts = pointers(np.bincount(row, minlength=len(weight)))[1:-1]
             _, parts = pymetis.part_graph(
                 size,
-                xadj=ptr.tolist(),
-                adjncy=col.tolist(),
+                adjacency=[ends.tolist() for ends in np.split(col, starts)],
                 vweights=weight.tolist(),
                 eweights=strength.tolist(),
                 recursive=True,
@@ -88,12 +88,12 @@ def infomap_levels(pairs: Pairs, nodes: int, sizes: Sequence[int]) -> Levels:
     """Return the levels of the multi-level map equation."""
     from infomap import Infomap
 
-    search = Infomap(silent=True, seed=1, num_trials=5)
+    search: Any = Infomap(silent=True, seed=1)
     for node in range(nodes):
         search.add_node(node)
     search.add_links(np.asarray(pairs).tolist())
     search.run()
-    paths: Any = search.get_multilevel_modules()  # type: ignore[no-untyped-call]
+    paths = search.get_multilevel_modules()
     depth = max(map(len, paths.values()))
     # A shallow module is its own child on the levels below it.
     padded = [[paths[node][min(i, len(paths[node]) - 1)] for i in range(depth)] for node in paths]

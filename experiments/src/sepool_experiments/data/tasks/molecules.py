@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,20 +22,20 @@ ELEMENTS = (5, 6, 7, 8, 9, 14, 15, 16, 17, 34, 35, 53)  # atomic numbers; one co
 def hiv_task(root: Path, name: str) -> Task:
     """Return the molecules of ``HIV.csv``: one-hot elements, degrees and charges of atoms."""
     if find_spec("rdkit") is None:
-        raise ValueError(f"{name} needs RDKit: {install_command('rdkit')}")
+        command = install_command("sepool-experiments[molecules]")
+        raise ValueError(f"{name} needs RDKit: {command}")
     path = next((root / file for file in FILES if (root / file).exists()), None)
     if path is None:
         raise ValueError(f"{root / FILES[0]} is missing; copy it there (MoleculeNet, HIV)")
-    from rdkit import Chem, RDLogger
-    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
-
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+    log: Any = import_module("rdkit.RDLogger")
+    chem: Any = import_module("rdkit.Chem")
+    murcko: Any = import_module("rdkit.Chem.Scaffolds.MurckoScaffold")
+    log.DisableLog("rdApp.*")
     table = pd.read_csv(path, usecols=["smiles", "HIV_active"])
-    read = [Chem.MolFromSmiles(text) for text in table["smiles"]]
+    read = [chem.MolFromSmiles(text) for text in table["smiles"]]
     molecules = [molecule for molecule in read if molecule is not None]
     y = table["HIV_active"].to_numpy(np.int64)[[molecule is not None for molecule in read]]
-    scaffold_of: Any = MurckoScaffoldSmiles
-    scaffolds = [scaffold_of(mol=molecule) for molecule in molecules]
+    scaffolds = [murcko.MurckoScaffoldSmiles(mol=molecule) for molecule in molecules]
     edges = [
         np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in m.GetBonds()], np.int64)
         for m in molecules
