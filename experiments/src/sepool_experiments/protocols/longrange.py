@@ -65,9 +65,9 @@ class LongRange(Protocol):
 
 
 Shapes = Sequence[tuple[int, int]]  # widths and numbers of layers
-_ALONG: Shapes = ((16, 3), (24, 3))
+_ALONG: Shapes = ((24, 3), (32, 3))
 _FLAT: Shapes = ((48, 6), (40, 10))  # more weights than the widest along a tree, twice the layers
-_WIDE: Shapes = ((32, 4),)
+_WIDE: Shapes = ((40, 4),)
 _WIDE_FLAT: Shapes = ((64, 8),)
 _RATES = (2e-3, 5e-3)
 
