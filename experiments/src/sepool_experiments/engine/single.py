@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from sepool_experiments.batches.tasks import TaskBatch, TaskBatches
 from sepool_experiments.data.tasks.catalog import load_task, load_task_trees
 from sepool_experiments.data.tasks.task import Ints, Task
+from sepool_experiments.engine.checkpoint import Checkpoints
 from sepool_experiments.models.catalog import system_of
 from sepool_experiments.protocols.protocol import HEIGHT, Protocol
 from sepool_experiments.protocols.units import Result, Unit
@@ -37,8 +38,9 @@ def train(
     data_root: Path,
     device: str = "cpu",
     log: Callable[[str], None] = print,
+    checkpoints: Checkpoints | None = None,
 ) -> Iterator[Result]:
-    """Train units one after another."""
+    """Train units one after another; there are no checkpoints of these short trainings."""
     if device == "cpu":
         torch.set_num_threads(1)
     for unit in units:
