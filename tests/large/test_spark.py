@@ -77,7 +77,8 @@ def test_coding_tree_with_killed_workers_writes_the_same_labels(write, tmp_path,
 
     def progress(report):
         if report.step.startswith(("level 1, moves 1", "sweep 1, batch 1")):
-            while not executors():  # another one may not have started yet
+            deadline = time.monotonic() + 100
+            while not executors() and time.monotonic() < deadline:  # the last one was killed
                 time.sleep(0.1)
             os.kill(executors()[0], signal.SIGKILL)
             killed.append(report.step)
