@@ -129,7 +129,7 @@ class TestBadInput:
             (["nothing.txt", "-o", "x.json.gz"], "sepool: expected a file that ends in .json, "),
             (["nothing.txt", "--labels", "x.nwk"], "sepool: expected a file that ends in .csv, "),
             (["graph.txt", "-o", "no/tree.json"], "sepool: cannot write no/tree.json: no folder"),
-            (["graph.txt", "--labels", "."], "sepool: cannot write .: it exists"),
+            (["graph.txt", "--labels", "."], "sepool: cannot write .: it is a folder"),
         ],
     )
     def test_wrong_input_prints_one_line_and_exits_2(self, graph, args, message):
