@@ -23,7 +23,7 @@ if shutil.which("nvidia-smi") is None:  # without a GPU, Triton's kernels are in
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
 settings.register_profile("sepool", deadline=None)
-settings.register_profile("fuzz", deadline=5000, max_examples=300, stateful_step_count=30)
+settings.register_profile("fuzz", deadline=5000, max_examples=40, stateful_step_count=20)
 settings.load_profile("sepool")
 
 # The command line as if some packages were not installed; they come first, then the arguments.
